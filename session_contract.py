@@ -34,7 +34,11 @@ ARMED, PAUSED, MET, SPENT, DISARMED = "armed", "paused", "met", "spent", "disarm
 LIVE = (ARMED, PAUSED)          # states in which a contract still binds
 STATES = (ARMED, PAUSED, MET, SPENT, DISARMED)
 
+ESCALATIONS = ("irreversible", "missing-requirement", "unresolvable-blocker")      # by consequence, not by doubt
+EVIDENCE = ("command", "file", "url", "note")       # the first two are verified, the others are what the agent says
+
 OPEN, DONE, WAIVED, ESCALATED, HANDED_OFF = "open", "done", "waived", "escalated", "handed-off"
+ITEM_STATES = (OPEN, DONE, WAIVED, ESCALATED, HANDED_OFF)
 
 # Every decision on a Stop is logged under one of these names.
 CLASSES = (
@@ -53,13 +57,30 @@ CONTRACT = {
     "blocks": 0,                # holds since the operator's last prompt
     "degraded": False,          # let go after a stall, until work or the operator's next prompt
     "block_at": 0,              # time of the last hold
-    "mark": 0,                  # transcript size up to which work has been counted
-    "calls": [],                # digests of tool calls already counted, newest last
+    "work": 0,                  # work since the last hold, ticket or prompt of the operator
+    "worked": False,            # there was work since the operator's last prompt
     "message": "",              # digest of the last held message, folded
+    "transcript": "", "read_to": 0,     # its path, and the byte up to which it has been read
+    "calls": [],                # digests of tool calls already seen, newest last
     "tickets": [],              # background tasks that have excused a Stop since the last work
+    "waiting": {},              # what the last Stop waits for: what, at, until (0 if no time is known)
+    "wait_for": "",             # the agent's own `wait --for`, until the next Stop
+    "claim": {},                # the agent's `met`: evidence, verified, at
+    "check": "",                # a shell command of the operator's: exit 0 is met
     "prompt_at": 0, "prompt_mark": 0, "prompt_mode": "",    # the operator's last prompt
     "question": False,          # it was a question, and neither armed nor amended
+    # of the modes beside work
+    "run": {},                  # run: file, field, terminal
+    "wanted": [],               # artifact: classes that count, of ARTIFACTS
+    "artifacts": [],            # artifact: what was shipped since the boundary, as "class key"
+    "shipped": [],              # artifact: what has let a Stop go already
+    "boundary_at": 0, "boundary_blocks": 0,     # artifact: its time, and the holds since
+    "armed_mark": 0,            # transcript size at arming
+    "host_run": 0,              # holds in a row without any tool call: the client's own cap counts these
+    "owed": "",                 # fingerprint of the owed set at the last hold
+    "standing": "",             # away: working, waiting, or stopped with work owed
     "plan_held": False,         # a plan mode that the agent entered by itself has had its one hold
+    "pins": {},                 # digests of the operator's files at arming
     "told": [],                 # notices that are given once
     "crons": [],                # digests of scheduled prompts: they come back as prompts without a mark
     "keys": {},                 # payload key names by event, for noticing a changed host
@@ -70,7 +91,13 @@ SETTINGS = {
     "stalls": 3,                # holds in a row without work before the gate lets go
     "blocks": 50,               # holds between two prompts of the operator before it lets go
     "wakeup_hours": 12,         # a scheduled wakeup further off is no ticket
+    "todo": True,               # the client's own to-do list counts as items
+    "claim": "off",             # once, strict: a clean end of a pinned condition wants `met`
+    "evidence": "any",          # verified: url: and note: close nothing
+    "checks_from_prompts": False,   # "until `CMD` passes" in a prompt runs CMD
+    "check_seconds": 120,
 }
+CHOICES = {"claim": ("off", "once", "strict"), "evidence": ("any", "verified")}
 
 LIMITS = {
     "payload": 64 << 20,        # bytes of standard input
@@ -83,6 +110,17 @@ LIMITS = {
     "calls": 256,               # digests of tool calls kept
     "sweep": 30 * 86400,        # seconds until an ended session is swept
 }
+
+ARTIFACTS = ("pr", "review")
+# Shell commands and client tools that ship an artifact, and the words without which they do not.
+SHIPPING = (            # class, how the command begins, one of these words in it (none: any)
+    ("pr", ("gh", "pr", "create"), ()), ("pr", ("glab", "mr", "create"), ()), ("pr", ("hub", "pull-request"), ()),
+    ("review", ("gh", "pr", "review"), ("--approve", "-a", "--request-changes", "-r")),
+    ("review", ("glab", "mr", "approve"), ()))
+SHIPPING_TOOLS = {"create_pull_request": "pr", "create_merge_request": "pr", "create_pull_request_review": "review",
+                  "submit_pending_pull_request_review": "review", "approve_merge_request": "review"}
+DRY = ("--dry-run", "--help", "-h", "--web", "-w")
+HOST_CAP = 8                    # holds in a row without a tool call that the client honours (HOST 2)
 
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
@@ -100,7 +138,8 @@ HOST_NOTICES = (
 IDLE_TOOLS = frozenset((
     "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ScheduleWakeup",
     "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion"))
-IDLE_COMMANDS = frozenset((":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit"))
+IDLE_COMMANDS = frozenset((":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit", "cd"))
+FILTERS = frozenset(("head", "tail", "grep", "cat", "wc", "sort", "uniq", "jq", "less", "tee"))     # behind an idle command
 
 # --- texts ---------------------------------------------------------------------------------------
 
@@ -120,6 +159,11 @@ for its length? is safety, correctness or clean-up put off?
 ABOUT = (
     "A Stop hook that the operator configured refuses a turn-end that announces or leaves work, and lets a finished "
     "one go. The operator's word \"stop\" releases it.")
+COMMANDS = """\
+In the shell: `{cmd} item add TEXT`, `item done ID --evidence command:CMD|file:PATH|url:URL|note:TEXT`, `item list`.
+What only the operator can lift: `item escalate ID --class {classes} --reason R`; given up: `item waive ID --reason R`.
+`wait --for WHAT` before a wait that the client reports; `decide --fork F --rule N --path P --reason R` for a fork; \
+`met --evidence KIND:VALUE` claims the condition."""
 
 HELP = """\
 {name} {version}: a Claude Code hook (SessionStart, UserPromptSubmit, Stop) and its command line.
@@ -135,6 +179,8 @@ CHANGES = {
     "armed already": "armed already: {condition}{items}; the condition stands.",
     "paused": "paused: turns may end. Your next prompt that is no question resumes it; \"stop\" releases.",
     "resumed": "resumed, armed: {condition}{items}.",
+    "away": "you are away: a turn ends only for a wake that the client reports{items}. Any prompt of yours ends it.",
+    "back": "you are back: {condition}{items}.",
     "released": "released; turns end freely again."}
 
 # What the operator is told when a turn is let go. A class that is missing here is silent.
@@ -148,6 +194,9 @@ ALLOWS = {
     "ALLOW-WAITING": "let go: it waits, and {wakes} wakes it. Still armed: {condition}.{ledger}",
     "ALLOW-ESCALATED": "let go: it asks you about {why}. Still armed: {condition}.{ledger}",
     "ALLOW-BLOCKER": "let go: only you can lift what stands in the way ({why}). Still armed: {condition}.{ledger}",
+    "ALLOW-PRESENT": "let go: you are present. {owes}Still armed: {condition}.",
+    "MATERIAL-ALLOW": "let go: shipped {why}. Still armed: {condition}.{ledger}",
+    "CLEAN-TERMINAL-ALLOW": "let go without an artifact: every item has its next actor ({why}). Still armed: {condition}.",
     "ALLOW-DEGRADED": "degraded: let go after {why}. Still armed: {condition}; work or your next prompt "
                       "engages it again.{ledger}"}
 
@@ -167,9 +216,9 @@ FAULTS = {
 
 MARK = "\ufffc"      # stands for one character that was set aside; offsets into the text stay true
 
-# pattern, what it sets aside; tried in this order; each is linear
+# what it sets aside, the cheap test, the pattern; tried in this order; each is linear, since each gap is bounded
 SET_ASIDE = (
-    ("comment", "<!--", r"<!--.*?(?:-->|\Z)"),
+    ("comment", "-->", r"<!--.{0,2000}?-->"),
     ("code", "``", r"``[^\n]{1,400}?``"),
     ("code", "`", r"`[^`\n]+`"),
     ("quoted", "\u201c", r"\u201c[^\u201d\n]{1,400}\u201d"),
@@ -183,948 +232,1090 @@ SET_ASIDE = (
 
 FAMILIES = ("continuing", "remaining", "permission", "menu", "your-call", "capacity", "wrap-up", "narration")
 
-# Where a rule looks. A unit is the piece of text one pattern sees, cleaned: lowered, emphasis marks dropped, every run
-# of white space one space, ’ turned into ', a span that was set aside (code, quotation) one MARK (\ufffc).
-#   final     the closing sentence
-#   last      the closing sentence; where a list closes the message also the line that leads in that list
-#   closing   each sentence of the closing paragraph, and of the list after it with its lead-in
-#   ending    each sentence of the last three paragraphs, the lists and headings between and after them included
-#   anywhere  each sentence, list item and heading of the message
-#   heading   each heading (a bold line alone is one)
-#   lead-in   each heading or line that opens a list
-#   list      each list with the line that leads it in, as one unit: "lead-in\n- item\n- item" (items start with their mark)
-#   last-list the same, only where the list stands in the ending
-#   whole     the message as one unit, if it is short: at most three sentences, 320 characters, no list
+# Where a rule looks. A unit is the piece of text one pattern sees, cleaned: lowered, emphasis marks and the bullet or
+# heading mark before it dropped, each run of white space one space, \u2019 turned into ', a span that was set aside
+# (code, quotation) one MARK (\ufffc). "^" is the first word. A list unit keeps its lines and their marks.
+#   final      the closing sentence
+#   last       the closing sentence; where a list closes the message also the line that leads in that list
+#   paragraph  each sentence of the closing paragraph
+#   closing    the same, and the items of the list after it
+#   ending     each sentence of the last three paragraphs, the lists and headings between and after them included
+#   anywhere   each sentence, list item and heading of the message
+#   heading    each heading (a bold line alone is one)
+#   lead-in    each heading or line that opens a list
+#   list       each list with the line that leads it in, as one unit: "lead-in\n- item\n- item"
+#   last-list  the same, only where the list stands in the ending
+#   whole      the message as one unit, if it is short: at most three sentences, 320 characters, no list
+# A scope followed by "?" takes only the units that hold a question mark.
 # An excuse looks at
-#   unit      the unit of the hit
-#   near      the unit, the two sentences before it and the one after it
-#   list      the list that the unit opens or belongs to, else the paragraph of the unit
-#   ending    the last three paragraphs as one unit
-#   message   the whole message as one unit
+#   unit       the unit of the hit
+#   near       the unit, the two sentences before it and the one after it
+#   list       the list that the unit opens or belongs to, else the paragraph of the unit
+#   ending     the last three paragraphs as one unit (the last 1,500 characters of it)
+#   message    the whole message as one unit (the same)
+# What a row looks for: a pattern, tried if one of the literals in `needs` is in the unit; or, with no needs, a tuple of
+# cues (literal or literals, pattern), each tried in the same way. An empty pattern means that the literal is enough.
+# Compiling costs more than all the rest, so a cue is short and its literal rare.
 # A rule is excused by each excuse named in its `unless`; a name is a whole id or its part before a dot: "courtesy"
-# covers courtesy.any-more and courtesy.zh.
+# covers courtesy and courtesy.zh.
 
 # id, family, scope, needs, pattern, unless, says
 RULES = (
     # -- permission: leave is asked for that was given before
-    ("permission.want-me-to", "permission", "ending",
-     ("want me", "like me to", "want us to", "you like to ", "prefer me", "prefer i ", "prefer that i"),
-     r"\b(?:you(?: also)? want|want|you(?: also)? like|you prefer|you rather)(?: for)? (?:me|us|i|that i)\b[^?]{0,500}\?|\bwould you like to"
-     r" (?:proceed|continue|go|move|start|begin|see|review|implement|have)\b[^?]{0,300}\?",
-     ("courtesy", "gated", "public"), "asks whether it should do the next piece of work"),
-    ("permission.should-i", "permission", "ending",
-     ("shall i", "should i ", "may i ", "can i ", "could i ", "mind if i", "shall we", "should we", "ok to ", "okay to ", "ok if i",
-      "okay if i", "is it ok", "can we ", "safe to "),
-     r"\b(?:shall|should|may|can|could) (?:i|we)\b[^?]{0,400}\?|\b(?:mind|ok|okay|alright) if (?:i|we)\b[^?]{0,300}\?"
-     r"|\b(?:ok|okay|fine|safe|alright) to \w[^?]{0,300}\?",
-     ("courtesy", "gated", "public"), "asks whether it may do the next piece of work"),
-    ("permission.proceed", "permission", "closing",
-     ("proceed", "go ahead", "move on", "good to go", "ready to", "ready for", "look good", "looks good", "sound good", "sounds good",
-      "look right", "make sense", "approve", "work for you", "happy with", "objection", "agree", "all right with"),
-     r"\b(?:proceed|go ahead|move on|good to go|ready (?:to|for)|looks? (?:good|right|ok)|sounds? (?:good|right|ok)"
-     r"|make sense|approved?|works? for you|happy with|objections?|agree)\b[^?]{0,200}\?",
+    ("permission.want-me-to", "permission", "ending?", (), (
+        (("want me", "want us to", "like me to", "like us to", "prefer me", "prefer that i", "rather i "), ""),
+        ("would you like to ", r"like to (?:proceed|continue|go|move|start|begin|see|review|implement|have)\b"),
+        ("want ", r"(?:^|[^a-z] ?|\b(?:so|then|you) )want\b"),
+        (("continue?", "keep going", "go on?", "push on"), r"(?:^|[^a-z ] |[^a-z ])(?:continue|keep going|go on|push on)\b")),
+     ("courtesy", "gated", "public", "your-hands", "asks-facts"), "asks whether it should do the next piece of work"),
+    ("permission.should-i", "permission", "ending?", (), (
+        (("shall i", "shall we", "should we ", "mind if i", "ok if i", "okay if i", "alright if i"), ""),
+        (("should i ", "should i?", "may i ", "can i ", "could i ", "can we ", "could we "), r"\b(?:should|may|can|could) (?:i|we)\b"),
+        (("ok to ", "okay to ", "fine to ", "safe to ", "alright to "), "")),
+     ("courtesy", "gated", "public", "answered"), "asks whether it may do the next piece of work"),
+    ("permission.proceed", "permission", "closing?", (), (
+        (("proceed", "go ahead", "move on", "good to go", "ready to ", "ready for ", "look good", "looks good", "look right",
+          "looks right", "sound good", "sounds good", "make sense", "approve", "work for you", "works for you", "happy with",
+          "objection", "agree?"), ""),),
      ("courtesy", "gated", "public", "your-hands"), "asks whether it may proceed"),
-    ("permission.want-it", "permission", "closing", ("want ", "keep going", "continue", "go on", "more of", "push on"),
-     r"(?:^|[^a-z ] |[^a-z ])(?:so |then |do you |you )?(?:want|keep going|continue|go on|push on)\b[^?]{0,300}\?$",
-     ("courtesy", "gated", "public", "your-hands", "asks-facts"), "offers the next piece of work as a question"),
-    ("permission.say-the-word", "permission", "closing",
-     ("say the word", "just say", "say so", "say go", "say which", "say if", "tell me which", "say \ufffc", "say yes", "give me the", "let me know and", "tell me to", "a nod",
-      "reply with", "reply \ufffc", "on your word", "on your go", "your signal", "your go"),
-     r"\bsay (?:the word|so|go|yes|\ufffc)[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b|\bsay (?:which|if)\b[^.?]{0,60}\b(?:first|next)\b|\btell me which[^.?]{0,40} and i|\b(?:just|simply) say\b"
-     r"|\bgive me (?:the|a) (?:word|go|green|nod|thumbs|ok)|\blet me know and i(?!.*\binstead\b)|\btell me to \w+"
-     r"|\breply (?:with )?(?:\ufffc|yes|ok|go)|\bon your (?:word|go|signal|nod|ok)",
+    ("permission.question", "permission", "final?", (), (
+        ((" the ", " you ", "you'd", " this ", " that ", " it ", " it?", " and ", "want", "should", " i ", " we ", " me ", " me?",
+          " these ", " next ", "begin ", "apply ", "phase "), r"\?\W{0,8}$|\?[^?]{0,40}\)"),
+        (" or ", r"\bor (?:option |just )?\w+\?$")),
+     ("courtesy", "gated", "public", "your-hands", "your-words", "asks-facts", "handed-over"),
+     "ends on a question that it could settle itself"),
+    ("permission.say-the-word", "permission", "closing", (), (
+        (("just say", "simply say", "whichever you", "choose one", "tell me to "), ""),
+        ("say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b"),
+        ("say ", r"\bsay (?:\ufffc|go|yes|so)[^.?]{0,60} (?:and|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} (?:first|next)\b"),
+        ("give me ", r"give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok)"),
+        ("let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)"),
+        ("tell me which", r"tell me which[^.?]{0,40}(?: and i|$|[.])"),
+        (("reply ", "type ", "answer "), r"\b(?:reply|type|answer) (?:with )?(?:\ufffc|yes|ok|go)(?: to| and|[.,])"),
+        ("on your ", r"on your (?:word|go|signal|nod|ok)\b"),
+        ("pick ", r"^pick \w+ or \w+")),
      ("gated", "public"), "will go on when it is told to"),
-    ("permission.awaits-nod", "permission", "closing",
-     ("your go", "your approval", "your confirmation", "your ok", "your sign", "your review", "go-ahead", "your decision", "your call",
-      "your answer", "your input", "your feedback", "your thoughts", "you approve", "you confirm", "you decide", "you choose", "you pick",
-      "you agree", "you're happy", "your word", "confirm and", "your green", "your blessing", "approve "),
-     r"\b(?:wait\w*|await\w*|pending|until|need|once|after|when|if|hold\w*|paus\w*|want|for|on)\b[^.?]{0,40}\b(?:your (?:go|approval"
-     r"|confirmation|ok|sign|review|decision|call|answer|input|feedback|thoughts|word|green|blessing)|(?:the|a) go-ahead"
-     r"|you (?:approve|confirm|decide|choose|pick|agree|'re happy))|\b(?:confirm|approve)\b[^.?]{0,40}\band i",
+    ("permission.awaits-nod", "permission", "closing", (), (
+        (("your go", "your approval", "your confirmation", "your ok", "your sign", "your review", "go-ahead", "your decision", "your call",
+          "your answer", "your input", "your feedback", "your thoughts", "your word", "your green", "your blessing"),
+         r"\b(?:wait|await|pending|until|need|once|after|when|if|hold|paus|want|love|like|appreciate|for|on|as)\w*\b[^.?]{0,40}"
+         r" (?:your|the go-ahead|a go-ahead)\b"),
+        (("you approve", "you confirm", "you decide", "you choose", "you pick", "you agree", "you're happy", "you give"),
+         r"\b(?:until|once|after|when|if|as soon as) you\b"),
+        (("approve and i", "confirm and i", "please approve", "if approved"), ""),
+        (("if yes", "if so"), r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)"),
+        (("if that", "if this", "if it "),
+         r"\bif (?:that|this|it) (?:works|sounds|looks|is (?:ok|fine|right|good))[^.?]{0,30},? (?:then )?(?:i|we)(?:'ll| will| can)\b")),
      ("gated", "public", "past-call"), "waits for a go-ahead"),
-    ("permission.if-yes", "permission", "closing", ("if yes", "if so", "if that", "if you'", "if you ", "if approved", "if this"),
-     r"\bif (?:yes|so|approved|(?:that|this|it) (?:works|sounds|looks|is (?:ok|fine|right|good))\b[^.?]{0,30}|you"
-     r"(?:'re (?:happy|ok|fine|good)| agree| approve| confirm)\b[^.?]{0,30})[,:]? (?:then )?(?:next )?(?:i'll|i will|i can|we'll|we can|please)\b",
-     ("gated", "public"), "makes the next step wait for a yes"),
-    ("permission.if-you-want", "permission", "closing", ("if you",),
-     r"\bif you(?:'d)? (?:want|like|prefer|wish)\b[^.?]{0,80}(?:\bi'll\b|\bi will\b|\bnext i\b|\bi can (?:next|now|also start|start|continue|proceed|go)"
-     r"|\bnext,? (?:i|we)\b)", ("gated", "public"), "makes the next step wait for a wish"),
-    ("permission.when-you-are-ready", "permission", "closing", ("when you", "whenever", "when ready", "you're ready", "at your"),
-     r"\b(?:ready|start|begin|go|proceed|step|steps|resume|continue|implement|commit|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want|"
-     r" say| like| give)|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b|\bat your (?:command|signal)",
+    ("permission.if-you-want", "permission", "closing", (), (
+        ("if you", r"\bif you(?:'d)? (?:want|like|prefer|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)|i can (?:next|now|start|continue|proceed))\b"),
+        ("i can ", r"\bi can (?:start|begin|proceed|go ahead|continue|implement|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)")),
+     ("gated", "public"), "makes the next step wait for a wish"),
+    ("permission.ready", "permission", "closing", (), (
+        (("when you", "whenever", "when ready"),
+         r"\b(?:ready|start|begin|go|proceed|steps?|resume|continue|implement|commit|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say"
+         r"| like| give)|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b"),
+        (("ready to ", "ready for "), r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build|proceed|continue|the next|phase|step|task)")),
      ("gated", "your-hands", "your-turn", "public"), "stands ready instead of working"),
-    ("permission.let-me-know", "permission", "closing", ("let me know", "tell me"),
-     r"\b(?:let me know|tell me)[^.?]{0,30}\b(?:if|whether)\b[^.?]{0,20}\b(?:i should|to (?:proceed|continue|go|start|implement)"
-     r"|me to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab|run))\b"
-     r"|\b(?:let me know|tell me) when you(?:'re| are) ready\b|\b(?:let me know|tell me) (?:how|which|what|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like|to|i should|should)\b",
+    ("permission.let-me-know", "permission", "closing", (), (
+        (("know if", "know whether", "me if ", "me whether"),
+         r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should|(?:this|that|the) (?:plan|approach|design)|works for you|sounds|to (?:proceed|continue"
+         r"|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab|run))\b"),
+        (("know when", "me when"), r"when (?:you(?:'re| are) ready|you want me|i (?:should|can))\b"),
+        (("know how", "know which", "know what", "know where", "me how", "me which", "me what", "me where"),
+         r"(?:know|tell me) (?:how|which|what|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like|to|should)\b")),
      ("courtesy", "gated", "public"), "asks to be told what it was told"),
     # -- menu: a choice is offered where one is to be made
-    ("menu.which", "menu", "closing", ("which ", "what would you", "how would you", "do you prefer", "preference", "where would", "how do you want",
-                                       "what should", "where should", "how should", "what do you want"),
-     r"\bwhich (?:one|of|approach|option|way|path|route|direction|variant|version should|\w+(?: \w+)? (?:would you|do you (?:want|prefer|like)|should (?:i|we)|shall i|(?:first|next)\b))[^?]{0,200}\?|\b(?:what|how|where) (?:would|do) you (?:like|prefer|want)\b"
-     r"|\b(?:what|how|where) should (?:i|we)\b|\bdo you prefer\b|\bpreference\b[^.]{0,120}\?",
+    ("menu.which", "menu", "closing?", (), (
+        ("which ", r"\bwhich (?:one|of|approach|option|way|path|route|direction|variant|would|do you|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)"
+                   r"|should (?:i|we)|shall i|first\b|next\b))"),
+        (("what would you ", "how would you ", "where would you "), r"(?:what|how|where) would you (?:like|prefer|want)\b"),
+        (("do you want", "should "), r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b"),
+        (("do you prefer", "preference", "what's next on"), ""),
+        ("let me know ", r"let me know [—–:-] ")),
      ("courtesy", "gated", "your-words"), "asks the reader to choose"),
-    ("menu.or", "menu", "last", (" or ",),
-     r"\blet me know [—–:-] [^?]{0,300}\?|\b(?:go|start|begin|do you want|want|prefer|should|shall|ready|fold|keep|leave|stick|ship|fix|implement|move|continue|proceed|stop|pause|option)\b"
-     r"[^?]{0,300}\bor\b[^?]{0,300}\?", ("courtesy", "gated", "public", "asks-facts", "your-words"), "asks which of two ways to go"),
-    ("menu.list", "menu", "last-list", ("would you", "do you want", "i can", "option", "choose", "pick one", "prefer",
-                                        "we could", "we can", "which", "should i", "shall i", "want me", "i could", "two ways", "three ways"),
-     r"^(?:[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|next options|do you (?:also )?want|want me|should i|shall i|if you (?:want|like|'d like)[^\n]{0,80}, (?:i|we) (?:can|could)|choose|pick (?:one|a)"
-     r"|do you prefer|which (?:one|of|approach|option|way)|^(?:here are )?(?:your|two|three|some|the) options\b|^(?:here are )?(?:the )?(?:two|three|several) ways (?:to (?:go|proceed|continue)|forward)|how would you)\b[^\n]{0,120}"
-     r"|(?:i|we) (?:can|could)(?: (?:now|either|next|also))?:)\n",
+    ("menu.or", "menu", "final?", (), (
+        (" or ", r"^(?:do you|should|shall|want|go|start|keep|option|a\b|fix|stop|ready)[^?]{0,300} or "),),
+     ("courtesy", "gated", "public", "asks-facts", "your-words"), "asks which of two ways to go"),
+    ("menu.list", "menu", "last-list", (), (
+        (("would you", "do you ", "want me", "should i", "shall i"),
+         r"^[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|should i|shall i)\b[^\n]{0,120}\n"),
+        (("i can", "i could", "we can", "we could"),
+         r"^(?:[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, )?(?:i|we) (?:can|could)(?: (?:now|either|next|also|do either))?:\n"
+         r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n"),
+        (("choose", "pick "), r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n"),
+        (("options", "ways "), r"^(?:here are )?(?:your|two|three|some|the|next) (?:options|(?:two |three )?ways (?:to (?:go|proceed|continue)|forward))\b"),
+        (("which ", "how would you"), r"^[^\n]{0,200}\b(?:which (?:one|of|approach|option|way)|how would you)\b[^\n]{0,120}\n")),
      ("courtesy", "gated", "your-words"), "offers a list to choose from"),
     # -- your-call: the choice is handed back
-    ("your-call.yours", "your-call", "ending",
-     ("your call", "up to you", "you decide", "your decision", "your choice", "over to you", "leave it to you", "let you decide",
-      "leave that to you", "your preference"),
-     r"(?:^|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice|preference)\b|\bup to you\b|(?<!help )(?<!helps )(?<!let )(?<!lets )\byou decide\b|\bover to you\b|\bleave (?:it|that|this) to you\b"
-     r"|\blet you decide\b", ("past-call", "courtesy", "gated", "public"), "hands the choice back"),
-    ("your-call.thoughts", "your-call", "last", ("what do you think", "thoughts", "how does that", "your take", "opinion", "what's your"),
-     r"\b(?:what do you think|(?:any )?thoughts|how does (?:that|this) (?:sound|look)|what's your (?:take|opinion|view|preference|call))\b[^?]{0,120}\?",
+    ("your-call.yours", "your-call", "ending", (), (
+        (("your call", "your decision", "your choice", "your preference"),
+         r"(?:^|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice|preference)\b"),
+        (("up to you", "over to you", "let you decide"), ""),
+        (("it to you", "this to you", "choice to you", "decision to you"), r"\bleav(?:e|ing) (?:it|that|this|the (?:choice|decision)) to you\b"),
+        ("you decide", r"(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b")),
+     ("past-call", "courtesy", "gated", "public"), "hands the choice back"),
+    ("your-call.thoughts", "your-call", "final?", (), (
+        (("what do you think", "thoughts?", "your take", "your opinion", "your view"), ""),
+        ("how does ", r"how does (?:that|this) (?:sound|look)")),
      ("courtesy",), "asks for an opinion instead of acting on its own"),
     # -- continuing: work goes on, says the message, and the turn ends
-    ("continuing.let-me", "continuing", "last", ("let me ", "i'll ", "i will ", "i'm going to", "i am going to", "i need to ", "we'll ", "i'm about to", "i shall "),
-     r"\b(?:let me|i'll|i will|i'm (?:now )?going to|i am (?:now )?going to|i need to|we'll|i'm about to|i shall)"
-     r" (?:now |also |then |first |next |just |quickly |start by |go ahead and |continue to |try to |have to )?(?!know\b|be\b|keep (?:the|an|it|that|this|in|you)\b"
-     r"|have\b|leave\b|wait\b|remember\b|hold\b|stop\b|stay\b|pause\b|note\b|say\b|explain\b|stand\b|report back\b|let you\b|(?:see|ping|tell|update|keep) you\b|get back\b|use\b|never\b|not\b|add that\b)[a-z]",
-     ("gated", "handed-over", "offer", "standing"), "announces its next action as its last words"),
-    ("continuing.next", "continuing", "closing", ("next", "now ", "then "),
-     r"^\W*(?:next,? (?:i|we)(?:'ll| will|'m| am|'d)\b|next(?: up)? (?:is|are|comes?|on|would be|will be)\b|next:|next (?:focus|task|action|priority|item|target|milestone)s?(?: is)?:|next up\b(?! after)|now (?:i'll|i will|i'm|i am|let me|i need|to the|for the|on to)\b"
-     r"|(?:phase|stage|step|part|task|batch|milestone|wave|round|chunk)s? [\w.]{1,12} (?:is )?next\b)|[,;—–-] (?:then )?next (?:i'll|i will|is the|are the|come)\b|\bnext i(?:'ll| will)\b",
+    ("continuing.let-me", "continuing", "last", (), (
+        (("let me ", "i'll ", "i will ", "i'm going to", "i'm now going to", "i am going to", "i need to ", "i'm about to", "i shall "), ""),),
+     ("stative", "gated", "handed-over", "offer", "standing"), "announces its next action as its last words"),
+    ("continuing.next", "continuing", "paragraph", (), (
+        (("next, ", "next i", "next we"), r"(?:^|[,;—–-] (?:then )?)next,? (?:i|we|let)\b"),
+        (("next is", "next up", "next are", "next comes", "next would be", "next will be", "next on ", "up next", "next:"),
+         r"^next(?: up)? (?:is|are|comes|on|would be|will be)\b|^(?:up next|next up|next)(?::|,)|^next up\b(?! after)|[,;—–-] (?:then )?next (?:is|are) the"),
+        ("next ", r"^(?:the )?next (?:focus|task|action|priority|item|target|milestone|step|phase|batch|thing|piece|one)s?(?: to \w+)?(?: is\b(?! for you)|:(?! ?$))"),
+        (" next", r"^(?:\w+ )?(?:phase|stage|step|part|task|batch|milestone|wave|round|chunk)s? [\w.]{1,12}(?: \([^)]{0,60}\))? (?:is |comes )?next\b|\bcomes? next\W?$"
+                  r"|\b(?:will|comes?|follows?)\b[^.]{0,40} in (?:the|a) next (?:step|phase|round|pass|batch|iteration)\b"),
+        (("now i", "now let me", "now to the", "now for the", "now on to", "now we"), r"^now (?:i'll|i will|i'm|i am|i need|let me|to the|for the|on to|we'll)"),
+        ("then i'll", r"^(?:and )?then i'll\b"),
+        (("more to come", "after that i"), r"\bmore to come|^after that i")),
      ("gated", "handed-over", "offer", "standing"), "names its next action and stops"),
-    ("continuing.gerund", "continuing", "closing", ("continu", "proceed", "moving on", "on to ", "onto ", "starting", "picking up", "pressing on", "resuming",
-                                             "pushing", "carrying on", "keep going", "turning to", "working through", "kicking off", "getting started"),
-     r"^\W*(?:so |now |ok(?:ay)?,? |understood,? |good,? |great,? |will be )?(?:continuing|proceeding|moving on|moving (?:straight )?to|on to\b|onto (?:the|phase|step)|starting (?:with|on|the|now|phase|task|step|in)"
-     r"|picking up (?:the|with)|pressing on|pushing (?:on|ahead)|resuming|carrying on|turning to|working through|kicking off|getting started)"
-     r"(?![^.]{0,60}\b(?:is|are|was|requires|needs|would|will|where)\b)"
-     r"|\bi(?:'ll|'m| will| am)(?: now)? (?:keep |continue |continuing |proceed\w* |press\w* |push\w* |carry\w* )(?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b",
-     ("gated", "handed-over", "offer", "standing"), "says that work goes on"),
-    ("continuing.next-phase", "continuing", "closing", ("phase", "stage", "step", "part", "milestone", "batch", "wave", "task"),
-     r"^(?![-*+•]|\d+[.)])\W*(?:from here,? |after that,? |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*|two|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|would be|can (?:now )?(?:start|begin))\b",
-     ("gated", "handed-over", "offer", "standing"), "names the next stage of its own plan and stops before it"),
-    # -- narration: the whole message is the line before an action
-    ("narration.looking", "narration", "whole", ("ing ", "let me", "i'll", "i need", "first", "more "),
-     r"(?:^|[.!:—–] )(?:now |first,? |next,? |ok(?:ay)?,? |good,? |hmm,? |right,? |so,? )?(?:checking|looking|reading|running|searching|inspecting|verifying|tracing|opening|fetching|grepping|scanning|testing|updating|fixing"
-     r"|adding|writing|creating|building|investigating|examining|digging|pulling|applying|re-?running|rewriting|rewiring|wiring|implementing)"
-     r" (?:at |into |for |up |through |in |on )?(?:the|a|an|all|its?|this|that|these|those|both|each|whether|how|why|what|where|\ufffc|\w+ more|two|three|now|again)\b"
-     r"(?![^.]{0,80}\b(?:is|was|are|were|should|would|shows?|works?|passes)\b)[^.!?]{0,200}[.!:…]*$"
-     r"|\b(?:one|two|a few|another)(?: more)? (?:more )?(?:thing|place|file|spot|check|caller|case)s? (?:more )?(?:to (?:look|check|read|fix|verify|see|go)|left|first)\b",
-     ("gated", "handed-over"), "is the line before an action that never came"),
-    ("narration.trailing-colon", "narration", "final", (":",), r"^[^\n]{0,200}\b(?:let me|i'll|i will|now|i need to|going to|first|here goes)\b[^\n]{0,200}:$",
+    ("continuing.gerund", "continuing", "paragraph", (), (
+        (("continuing", "proceeding"), r"^(?:\w+[,.:]? )?(?:continuing|proceeding)(?:\W?$|[.,!:…] | (?:with|down|on|to the|from|through|until|as|now|in|by|here|work)\b)"),
+        (("moving ", "on to ", "onto ", "onward"), r"^(?:\w+[,.:]? )?(?:moving (?:straight )?(?:on|to)|on ?to|onwards? (?:to|with))\b"),
+        (("starting ", "picking up "), r"^(?:\w+[,.:]? )?(?:starting (?:with|on|the|now|phase|task|step|in)|picking up (?:the|with))\b"),
+        (("pressing on", "pushing on", "pushing ahead", "carrying on", "resuming", "kicking off", "getting started", "working through", "turning to"),
+         r"^(?:\w+[,.:]? )?(?:press|push|carry|resum|kick|gett|work|turn)ing\b"),
+        ("time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b"),
+        ("let's ", r"\blet's (?:now |also |first )?(?:move|continue|tackle|start|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run|finish|turn|take)\b"),
+        (("keep ", "continu", "proceed", "press", "push", "carry"),
+         r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*|carry\w*) (?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b")),
+     ("subject", "gated", "handed-over", "offer", "standing"), "says that work goes on"),
+    ("continuing.next-phase", "continuing", "paragraph", (), (
+        (("phase ", "stage ", "step ", "part ", "milestone ", "batch ", "wave ", "task "),
+         r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*|two|three|four|five)(?: \([^)]{0,60}\))?"
+         r" (?:is (?:the|where|now)|will|covers|comes|would be|can (?:now )?(?:start|begin))\b"),),
+     ("gated", "handed-over", "offer"), "names the next stage of its own plan and stops before it"),
+    ("continuing.intent", "continuing", "closing", (), (
+        (("i plan to", "i intend to", "i'd start ", "i'd begin ", "i would start ", "my plan is to", "the plan is to", "first step is", "first step will be"), ""),),
+     ("gated", "handed-over", "offer"), "tells a plan that it did not begin"),
+    # -- narration: the closing line stands before an action that never came
+    ("narration.doing", "narration", "final", (), (
+        ("ing ", r"^(?:\w+[,.:]? )?(?!(?:dur|us|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav|keep|depend|assum|wait|hold|stand|gett|know)ing\b)\w{2,12}ing"
+                 r" (?:at |into |for |up |through |in |on |out )?(?:the|a|an|all|it|its|this|that|these|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b"),
+        (("one more ", "two more ", "another ", "a few more "), r"\b(?:more|another) (?:thing|place|file|spot|check|caller|case)s? (?:to (?:look|check|read|fix|verify|see|go)|left|first)\b")),
+     ("subject", "gated", "handed-over"), "is the line before an action that never came"),
+    ("narration.colon", "narration", "final", (), (
+        (("let me", "i'll", "i will", "now", "i need to", "going to", "first", "here goes"), r":$"),),
      ("gated",), "ends on a colon with nothing after it"),
     # -- remaining: work is left, and nothing disposes of it
-    ("remaining.count", "remaining", "ending", ("still ", "to go", "left to", "not yet", "not done", "not start", "unfinished", "unresolved", "the rest", "rest follow", " of ", "to be "),
-     r"\b(?<!\d,)\d[\d,]*(?: \w+){0,4} (?:still (?:need|to\b|have to|fail|broken|miss|pending|unported|untested|undone)|left to \w+|to go\b|(?:(?:are|is) )?(?:unresolved|unfinished"
-     r"|not (?:yet )?(?:done|started|migrated|ported|fixed|converted))|(?:remain\w*|left|need|have) to be \w+)"
-     r"|\b\d[\d,]* (?:of|/|out of) \d[\d,]*\b[^.]{0,60}\b(?:done|complete|migrated|ported|fixed|converted|finished|in)\b[^.]{0,30}(?:the rest|left|next|follow|to go)",
+    ("remaining.count", "remaining", "ending", (), (
+        ("still ", r"\b(?<!\d,)(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|several)(?: \w+){0,4} still (?:need|to\b|have to|fail|broken|miss|pending|unported|untested|undone)"),
+        (("to go", "left to ", "not yet", "not done", "not started", "unfinished", "unresolved", "to be "),
+         r"\b(?<!\d,)(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|several|a few)(?: \w+){0,4} (?:left to \w+|to go\b|(?:(?:are|is) )?(?:unresolved|unfinished"
+         r"|not (?:yet )?(?:done|started|migrated|ported|fixed|converted))|(?:remain\w*|left|need|have) to be \w+)"),
+        (("fail", "error"), r"\b\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?|tests? fail\w*) (?:left|remain\w*)\b"),
+        ((" of ", "/"), r"\b\d[\d,]* ?(?:of|/|out of) ?\d[\d,]*\b[^.]{0,60}\b(?:done|complete|migrated|ported|fixed|converted|finished|in)\b[^.]{0,30}(?:the rest|left|next|follow|to go)")),
      ("none-left", "disposed", "reviewed"), "counts work that is not done"),
-    ("remaining.bare-count", "remaining", "ending", ("remain", " left", "outstanding", "pending"),
-     r"\b(?<!\d,)\d[\d,]*(?: \w+){0,4} (?:remain(?:ing|s)?|left|outstanding|pending)\b(?! (?:unchanged|untouched|the same|available|valid|selected|green|stable|intact|private|in place|to))",
+    ("remaining.bare-count", "remaining", "ending", (), (
+        (("remain", " left", "outstanding", "pending"),
+         r"\b(?<!\d,)\d[\d,]*(?: \w+){0,4} (?:remain(?:ing|s)?|left|outstanding|pending)\b"
+         r"(?! (?:unchanged|untouched|the same|available|valid|selected|green|stable|intact|private|in place|to))"),),
      ("none-left", "disposed", "reviewed"), "counts something that is left"),
-    ("remaining.named", "remaining", "ending", ("remain", "still ", "left", "not yet", "outstanding", "next step", "rest "),
-     r"^\W*(?:(?:still |what |what's )?(?:remaining|remains)(?: (?:(?:from|in|on|for|after) [^:.]{0,40}|work|tasks?|items?|steps?|todos?|pieces?|before [^:]{0,40}))?(?: is| are)?:"
-     r"|what(?:'s| is| remains)(?: still)? (?:left|remaining|missing|open|outstanding)\b|still (?:open|to do|to come|ahead|pending|outstanding|missing|needed|todo|left|unfinished)\b|not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?:"
-     r"|left to do|outstanding(?: items?)?(?: to [^:]{0,40})?:|next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish|phase|task))"
-     r"|\bthe (?:rest|remaining|remainder|other \w+) [^.]{0,60}\b(?:follow|come next|to do|come later|still (?:need|to)|(?:is|are|remains?|stays?) (?:undone|untouched|as analyzed|unfinished|open|next|pending|left))",
+    ("remaining.named", "remaining", "ending", (), (
+        ("remain", r"^(?:what |still )?(?:remaining|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|work|tasks?|items?|steps?|todos?|pieces?))?(?: is| are)?:"
+                   r"|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s| is)? (?:still )?remain"),
+        ((" left", " remaining:"), r"^(?:tasks?|work|items?|steps?|pieces?) (?:left|remaining)(?: to do)?:|^what(?:'s| is)(?: still)? left\b|^left to do"),
+        (("what's ", "what is "), r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding)\b"),
+        (("that leaves", "that just leaves", "that only leaves", "todo:", "todos:", "still to come"), r"^(?:that|todos?:|still)"),
+        ("still ", r"^still (?:open|to do|ahead|pending|outstanding|missing|needed|todo|left|unfinished)\b"),
+        (("not done", "not yet", "not implemented", "not started", "not finished"), r"^not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?(?::| is\b| are\b)"),
+        ("outstanding", r"^outstanding(?: items?)?(?: to [^:]{0,40})?:"),
+        ("next step", r"^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish|phase|task)"),
+        (("the rest", "the others", "the remain", "the other "),
+         r"\bthe (?:rest|remaining|remainder|others|other \w+) [^.]{0,60}\b(?:follow|comes? next|to do|come later|still (?:need|to)|(?:can|could|will|should) (?:be done|wait|come|follow)"
+         r"|(?:is|are|remains?|stays?) (?:undone|unfinished|open|next|pending|left))|\bthe (?:rest|others)(?: of \w+(?: \w+)?)? needs? (?!no\b)|\bthe \w+ half remains as")),
      ("none-left", "disposed", "reviewed"), "names work that is left"),
-    ("remaining.list", "remaining", "lead-in", ("remain", "left", "still ", "to do", "todo", "outstanding", "not yet", "next up", "unfinished", "missing", "to-do"),
-     r"^\W*(?:\d+ )?(?:(?:what |still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals|categories|values|fields|options))|still (?:open|to do|needed|missing|pending|outstanding|failing|broken|ahead)|left to do|to ?-?do(?: list)?(?: \([^)]*\))?:?$"
-     r"|outstanding|not (?:yet )?(?:done|implemented|started|finished|ported)|next up|unfinished|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))",
+    ("remaining.list", "remaining", "lead-in", (), (
+        (("remain", " left"), r"^(?:\d+ )?(?:(?:tasks?|work|items?|steps?) (?:remaining|left)|(?:what |still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals|categories|values|fields|options)))"),
+        (("still ", "what's ", "what is "), r"^(?:still (?:open|to do|needed|missing|pending|outstanding|failing|broken|ahead)|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))"),
+        (("to do", "todo", "to-do"), r"^to ?-?do(?: list)?(?: \([^)]*\))?:?$|^left to do"),
+        (("outstanding", "not yet", "not done", "not implemented", "not started", "next up", "unfinished"),
+         r"^(?:outstanding|not (?:yet )?(?:done|implemented|started|finished|ported)|next up|unfinished)")),
      ("none-left", "disposed", "reviewed"), "lists work that is left"),
-    ("remaining.next-up", "remaining", "heading", ("next up", "what's next"), r"\bnext up\b(?! after)|^\W*what's next", ("none-left",), "heads the next piece of work and stops"),
-    ("remaining.open-boxes", "remaining", "last-list", ("[ ]", "⬜", "☐", "🔲", "⏳"),
-     r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)", ("reviewed", "disposed"), "shows a to-do list with open boxes"),
-    ("remaining.not-done", "remaining", "closing", ("still need", "still have to", "still to be", "not yet ", "unfinished", "haven't yet", "yet to be", "left to do"),
-     r"\bstill (?:needs? (?:\w+ing|to be|fixing)|have to|has to|to be (?:done|fixed|ported|written|wired|migrated))\b|\b(?:is|are) (?:not yet|still not|yet to be)"
-     r" (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted|finished|covered|tested)\b|\bi haven't yet\b|\bleft to do\b|\bremains? unfinished\b",
+    ("remaining.next-up", "remaining", "heading", (), (
+        ("next up", r"next up\b(?! after)"), ("what's next", r"^what's next")), ("none-left",), "heads the next piece of work and stops"),
+    ("remaining.open-boxes", "remaining", "last-list", (), (
+        (("[ ]", "⬜", "☐", "🔲", "⏳"), r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),), ("reviewed", "disposed"), "shows a to-do list with open boxes"),
+    ("remaining.not-done", "remaining", "closing", (), (
+        (("i still ", "we still "), r"\b(?:i|we) still (?:need|have) to\b"),
+        (("still need", "still have", "still has", "still to be"), r"\bstill (?:needs? (?:\w+ing|to be|fixing)|ha(?:ve|s) to|to be (?:done|fixed|ported|written|wired|migrated))\b"),
+        ("still ", r"\b(?:is|are) still (?:open|pending|untouched|unported|unfixed|missing|to do)\b|^(?:the |our )?(?:\w+ ){1,3}still (?:fails?|is (?:broken|red))\b"),
+        (("not yet ", "yet to be"), r"\b(?:is|are) (?:not yet|yet to be) (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted|finished|covered|tested)\b"),
+        (" yet", r"\b(?:isn't|aren't|is not|are not|hasn't been|haven't been|i haven't) (?:\w+ )?(?:done|started|touched|ported|wired|written|migrated|implemented|fixed|converted|finished|covered)\b[^.]{0,60}\byet\b"),
+        (("left to do", "remains unfinished", "i haven't yet"), "")),
      ("none-left", "disposed", "reviewed", "gated", "handed-over"), "says that something is not done yet"),
     # -- capacity and wrap-up
-    ("capacity.context", "capacity", "ending", ("context", "token", "budget", "window", "session"),
-     r"\b(?:my|i have|i've|i'm|our|this (?:session|conversation)'s|we're|given the)\b[^.]{0,60}\b(?:context (?:window|budget|limit|left|usage|length|remaining|i have)|(?:much|little|limited|remaining|available|enough|low on|most of|full) (?:of (?:my|the) )?(?:context|tokens)|token budget|of my (?:context|window|budget))\b"
-     r"|\b(?:running|run) (?:low|out|short) (?:on|of) (?:context|tokens|budget|room|space in)\b|\bcontext (?:is|has) (?:getting|grown|become|nearly|almost|running|filling)",
+    ("capacity.context", "capacity", "ending", (), (
+        ("context", r"\b(?:my|i have|i've|i'm|our|we're|given the|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit|left|usage|length|remaining|i have)\b|\b(?:much|little|limited|remaining"
+                    r"|enough|low on|out of|most of) (?:of (?:my|the) )?context\b|\b(?:within|in) this context\b|\bcontext (?:is|has) (?:getting|grown|become|nearly|almost|running|filling)"),
+        (("token", "budget"), r"\b(?:low|out|short) (?:on|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my |our )?token budget"),
+        ("window", r"\bof my (?:context )?window"),
+        (("length of th", "conversation's length", "session's length"), r"\b(?:due to|given|because of|considering)\b")),
      ("product", "none-left"), "gives its own context as the reason to end"),
-    ("capacity.fresh-session", "capacity", "ending", ("fresh session", "new session", "next session", "another session", "separate session", "later session", "future session",
-                                                 "fresh context", "new conversation", "follow-up session", "fresh start", "tomorrow", "fresh eyes"),
-     r"\b(?:best|better|pick(?:ed|ing)? (?:it |this |that )?(?:back )?up|continue|resume|left|leave|leaving|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start|finish|rest|remaining|remainder|handle\w*|take)\b[^.]{0,80}"
-     r"\b(?:in|for|by|with|to|from|until)? ?(?:an?|the|another)? ?(?:fresh|new|next|another|separate|later|future|follow-up) (?:session|context|conversation|start)\b|\bpick (?:this|it|up)[^.]{0,30}\btomorrow\b",
+    ("capacity.fresh-session", "capacity", "ending", (), (
+        (("session", "conversation", "fresh context", "fresh start", "chat", "new thread"),
+         r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*|suggest\w*|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80}"
+         r" (?:fresh|new|next|another|separate|later|future|follow-up) (?:session|context|conversation|chat|thread|start)\b"),
+        ("tomorrow", r"\bpick (?:this|it|up)[^.]{0,30}\btomorrow\b")),
      ("product", "disposed"), "leaves the rest to another session"),
-    ("capacity.stopping-point", "capacity", "ending", ("stopping point", "place to stop", "point to stop", "place to pause", "point to pause", "good checkpoint", "natural break",
-                                                  "break point", "checkpoint", "long session", "handing off", "hand off here"),
-     r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient)\b[^.]{0,20}\b(?:stopping point|place to (?:stop|pause|break)|point to (?:stop|pause|break)|checkpoint|break(?:ing)?(?: point)?)\b"
-     r"|\b(?:been|was|after) a (?:very )?long session\b|\bhand(?:ing)? off here\b", ("product",), "calls it a good place to stop"),
-    ("wrap-up.for-now", "wrap-up", "closing", ("for now", "for today", "stop here", "stopping here", "pause here", "pausing here", "leave it here", "leaving it here",
-                                           "leave it there", "wrap up here", "call it"),
-     r"\b(?:i'll|i will|i'm|let me|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b"
-     r"|^\W*(?:stopping|pausing|wrapping up|leaving it) (?:here|there|for now)\b|\bthat(?:'s| is) (?:it|all|a wrap|enough) for (?:now|today)\b",
-     ("gated", "none-left"), "winds down while work is reported unfinished"),
+    ("capacity.stopping-point", "capacity", "ending", (), (
+        (("stopping point", "place to stop", "point to stop", "place to pause", "point to pause", "place to take a break", "natural break", "good checkpoint"),
+         r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient)\b"),
+        (("long session", "hand off here", "handing off here"), "")),
+     ("product",), "calls it a good place to stop"),
+    ("wrap-up.for-now", "wrap-up", "closing", (), (
+        ((" here", "for now", "for today", "a day", "it there"),
+         r"\b(?:i'll|i will|i'm|let me|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b"),
+        (("stopping", "pausing", "wrapping up"), r"^(?:stopping|pausing|wrapping up) (?:here|there|for now)\b"),
+        (("that's ", "that is "), r"\bthat(?:'s| is) (?:it|all|a wrap|enough) for (?:now|today)\b")),
+     ("gated", "none-left", "past-call"), "winds down while work is reported unfinished"),
 )
 
 # id, kind, scope, needs, pattern, says. Kinds: "excuse" disposes of the hit that names it; "person" does so too, and is
 # shown, since only a person can take that step; "blocker" lifts every hit of the families in LIFTED; "waits" lifts nothing.
 EXCUSES = (
-    ("courtesy", "excuse", "unit", ("else", "other ", "further", "any ", "help", "questions", "like to know", "know more"),
-     r"^(?!.*\b(?:commit|or anything else)\b).*(?:\banything else\b|\bany (?:other|further|more|questions|issues|problems|specific|adjustments|changes|clarification)\b|\bhelp (?:you )?with\b"
-     r"|\bwhat else\b|\bhave (?:any )?questions\b|\blike to know\b|\bknow more\b|\bsomething else\b)", "is a polite closing"),
-    ("your-words", "excuse", "unit", ("clarify", "did you mean", "were you", "your message", "meant", "focus on", "remember"),
-     r"\b(?:did you mean|were you (?:going|trying)|your (?:message|question|request)|you meant|to remember|focus on when|like to clarify(?!.*\bwork on))\b", "asks what was meant"),
-    ("asks-facts", "excuse", "unit", ("?",),
-     r"(?:^|[—–:,] )(?:and |so |but )?(?:does|did|is|are|was|were|has|have|had|how|when|who|why|what (?:is|are|does|did|were|was|happens|error|version|about)|can you|could you|do you (?!want|prefer|like|think|need)\w+|are you)\b"
-     r"(?!(?! it).*\b(?:ok|okay|fine|good) (?:to|if|with)\b)", "asks what only the reader knows"),
-    ("your-hands", "excuse", "unit", ("test", "try ", "shot", "see ", "check", "look", "verify", "save", "log in", "sign in", "rerun", "restart"),
-     r"\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|re-?run|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b", "is for the reader's own hands"),
-    ("gated", "person", "unit",
-     ("you've ", "you have ", "if you ", "after you", "please ", "log in", "paste", "share", "point me", "your end", "you to ", "once you", "let me know once", "when you've",
-      "tell me when", "when it's done", "send me", "provide", "when you ", "once the", "after the", "wait for you", "i'll ", "i will ", "i can "),
-     r"\b(?:once|after|when|as soon as) (?:the|your) [\w ]{1,30} (?:is|are) (?:in|set|added|configured|live|merged|filled|up)\b|\bwait for you\b"
-     r"|^\W*(?:then |now |just )?(?:check|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign|go to|try|put|plug|install|select|enable|tap|press|visit|type|send|share|upload|give|drop)\b[^.?]{0,200}\b(?:and|then) i(?:'ll| will| can)\b"
-     r"|\b(?:once|after|when|as soon as) you(?:'ve| have)? (?:\w+ed|done|set|run|put|sent|ran|log\w*|re-?\w+|enter\w*|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b"
-     r"|\bif you (?:can |could )?(?:share|paste|provide|send|point|give me (?:the|a|your) (?:file|path|log|output|url|key|token)|tell me (?:where|what)|upload|run|grant|have the|see|hit|get|still)\b"
-     r"|\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh|test|check|upload|enter|clarify|add|open|install|save|let me know (?:what|if it|how it))\b"
-     r"|\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))|\blet me know (?:once|when|what|if it|how it|if (?:the|that|this|you (?:see|hit|still|run|get|success\w+)))\b|\b(?:when it's done|then let me know|tell me when)\b",
+    ("courtesy", "excuse", "unit", (), (
+        (("anything else", "any other", "any further", "any more", "any specific", "any questions", "any issues", "any problems", "any adjustments", "any changes", "any clarification",
+          "something else", "what else"), r"^(?!.*\b(?:commit|or anything else)\b)"),
+        (("help with", "help you with", "i help", "i assist", "have questions", "like to know", "know more"), ""),
+        (("make sense", " help?", "answer your"), r"^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense|help|answer)")),
+     "is a polite closing"),
+    ("your-words", "excuse", "unit", (), (
+        (("did you mean", "you mean", "you meant", "referring to", "talking about", "to remember", "focus on when"), ""),
+        ("like to clarify", r"like to clarify(?!.*\bwork on)"),
+        (("were you", "your "), r"\bwere you (?:going|trying)\b|\byour (?:message|question|request)\b")),
+     "asks what was meant"),
+    ("asks-facts", "excuse", "unit", (), (
+        (("does ", "did ", "is ", "are ", "was ", "were ", "has ", "have ", "had "), r"(?:^|[—–:,] )(?:and |so |but )?(?:does|did|is|are|was|were|has|have|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)"),
+        (("how ", "when ", "who ", "why ", "what "), r"(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want|far))|when|who|why|what (?:is|are|does|did|were|was|happens|error|version|about))\b"),
+        (("can you", "could you", "do you "), r"(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you|do you (?!want|prefer|like|think|need)\w+)"),
+        ("which ", r"which [^?]{0,60}\b(?:are you|do you (?!want|prefer|like|think)\w+|did|does)\b")),
+     "asks what only the reader knows"),
+    ("your-hands", "excuse", "unit", (), (
+        (("test", "try", "another shot", "see ", "check", "look", "verify", "save", "log in", "sign in", "rerun", "restart"),
+         r"\bmind (?:test|check|try|runn|restart|verify)ing\b|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|re-?run|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b"),),
+     "is for the reader's own hands"),
+    ("gated", "person", "unit", (), (
+        (("once the", "after the", "when the", "once your", "wait for you"), r"\b(?:once|after|when) (?:the|your) [\w ]{1,30} (?:is|are) (?:in|set|added|configured|live|merged|filled|up)\b|\bwait for you\b"),
+        (("and i'll", "and i will", "and i can", "then i'll", "then i will"),
+         r"^(?:then |now |just )?(?:check|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign|go to|try|put|plug|install|select|enable|tap|press|visit|type|send|share|upload|drop)\b"),
+        (("once you", "after you", "when you", "as soon as you"),
+         r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?:\w+ed|done|set|run|put|sent|ran|log\w*|re-?\w+|enter\w*|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b"),
+        ("if you", r"\bif you (?:can |could )?(?:share|paste|provide|send|point|give me|tell me (?:where|what)|upload|run|grant|have the|see|hit|get|still)\b"),
+        ("please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b"),
+        (("paste ", "send ", "share "), r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))"),
+        ("let me know ", r"let me know (?:once|when(?! you(?:'re| are| want| would)| i )|what(?! (?:you'd|you want|i should))|if it|how it|if (?:(?:the|that|this)(?![^.]{0,20}\b(?:plan|approach|design|for you|sounds))"
+                         r"|you (?:see|hit|still|run|get|success\w+)))\b"),
+        (("when it's done", "then let me know", "tell me when"), r"when it's done|then let me know|tell me when(?! you)")),
      "waits for something that only the reader can do"),
-    ("handed-over", "person", "near", ("please ", "you need to", "you'll need to", "you have to", "once you", "after you", "when you", "let me know", "tell me", "can you ",
-      "could you ", "if you ", "your turn", "waiting for you", "waiting on you"),
-     r"\bplease (?!note|see|find|keep)\w+|\byou(?:'ll)? (?:need|have) to\b|\b(?:once|after|when|as soon as) you(?:'ve| have)? \w+|\b(?:let me know|tell me) (?:once|when|what|if|how|which)\b"
-     r"|\b(?:can|could) you \w+[^.]{0,120}\?|\byour turn\b|\bwaiting (?:for|on) you\b|\bif you (?:can|could|paste|share|send|still|get|see|run)\b",
+    ("handed-over", "person", "near", (), (
+        ("please ", r"\bplease (?!note|see|find|keep|approve|tell)\w+"),
+        (("you need to", "you have to", "you'll need to", "you'll have to", "your turn", "waiting for you", "waiting on you"), ""),
+        (("once you", "after you", "when you", "as soon as you"), ""),
+        (("let me know", "tell me "), r"\b(?:let me know|tell me) (?:once|when|what|if|how|which)\b"),
+        (("can you ", "could you "), r"\b(?:can|could) you \w+[^.]{0,120}\?"),
+        ("if you ", r"\bif you (?:can|could|paste|share|send|still|get|see|run)\b")),
      "follows from a step that the reader must take"),
-    ("standing", "excuse", "unit", ("from now on", "whenever", "going forward", "in future", "future", "automatically", "every time", "each time", "always"),
-     r"\b(?:from now on|whenever|going forward|in (?:the )?future|future \w+|automatically|(?:every|each) time|always)\b", "promises a habit and no next step"),
-    ("your-turn", "excuse", "unit", ("you'll want", "you can", "you may", "you could", "you should", "you will", "you might"),
-     r"\byou(?:'ll want| will want| can| may| might| could| should)\b", "tells the reader what to do"),
-    ("public", "person", "unit", ("push", "reset", "discard", "publish", "release", "merge", "deploy", "delete", " pr", "pull req", "post ", "send ", "drop ", "wipe", "force", "up.", "tear ", "purchase", "email", "production"),
-     r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b)(?:.*\b(?:push|publish|merge|delete|discard|reset [^?]{0,40}\bto (?:match|remote|origin)|wipe|force-push|tear down|(?:create|raise|open|submit) (?:a|the|another) (?:pr|pull request)|post (?:this|it|that|the|these|a)"
-     r"|send (?:this|it|the|that)|drop (?:the|that|it)|deploy (?:it |this |that )?to (?:prod|live)|cut (?:a|the) release|release (?:it|this))\b|.*\bnot pushed\b)", "is public or cannot be undone"),
-    ("past-call", "excuse", "unit", ("your call", "your decision", "your choice", "your preference", "your approval", "your go", "your review", "your feedback"),
-     r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your (?:call|decision|choice|preference|approval|go-ahead|review|feedback)\b|\byour (?:call|decision|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)",
+    ("stative", "excuse", "unit", (), (
+        (("know", "be ", "keep ", "have ", "leave ", "wait", "remember ", "hold ", "stop ", "stay ", "pause ", "note ", "say ", "explain", "stand ", "report back", "let you", "see you", "ping you", "tell you",
+          "update you", "get back", "use ", "never ", "not ", "add that", "avoid "),
+         r"\b(?:let me|i'll|i will|i shall|going to|need to|about to) (?:now |also |then |just |only )?(?:know|be|keep (?:the|an|it|that|this|in|you)|have|leave|wait|remember|hold|stop|stay|pause|note|say|explain|stand"
+         r"|report back|let you|(?:see|ping|tell|update|keep) you|get back|use|never|not|add that|avoid)\b"),),
+     "is a state and no step of work"),
+    ("subject", "excuse", "unit", (), (
+        ("ing ", r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?|takes?|avoids?|keeps?"
+                 r"|means|helps?|caused?|led|removes?|removed|requires?|lets|where)\b"),),
+     "has the word as the subject of a statement"),
+    ("standing", "excuse", "unit", (), (
+        (("from now on", "whenever", "going forward", "in future", "in the future", "automatically", "every time", "each time", "always"), ""),
+        ("future ", r"^future \w+")), "promises a habit and no next step"),
+    ("your-turn", "excuse", "unit", (), (
+        (("you'll want", "you will want", "you can", "you may", "you might", "you could", "you should"), ""),), "tells the reader what to do"),
+    ("offer", "excuse", "unit", (), (
+        (("let me know", "should you "), ""),
+        ("if ", r"(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b")), "is a conditional offer"),
+    ("public", "person", "unit", (), (
+        (("push", "publish", "merge", "delete", "wipe", "force-push", "tear down", "not pushed", "discard", "pull request", " pr ", " pr?", "reset ", "post ", "send ", "drop ", "deploy ", "release"),
+         r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delete|wipe|tear down|discard|not pushed|reset [^?]{0,40}\bto (?:match|remote|origin)|(?:create|raise|open|submit) (?:a|the|another)"
+         r" (?:pr|pull request)|post (?:this|it|that|the|these|a)|send (?:this|it|the|that)|drop (?:the|that) (?:table|database|column|data|branch|schema|stash|index)\w*|deploy (?:it |this |that )?to (?:prod|live)"
+         r"|cut (?:a|the) release|release (?:it|this))\b"),),
+     "is public or cannot be undone"),
+    ("past-call", "excuse", "unit", (), (
+        (("as requested", "as you asked", "as you said", "as you wanted", "as agreed", "as instructed"), ""),
+        (("your call", "your decision", "your choice", "your preference", "your approval", "your go", "your review", "your feedback"),
+         r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your\b|\byour (?:call|decision|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)")),
      "cites a decision that was made"),
-    ("offer", "excuse", "unit", ("if you", "if it", "if that", "if the", "if any", "let me know", "would be", "whenever", "should you", "if more", "if xml"),
-     r"\blet me know\b|(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b|\bshould you\b", "is a conditional offer"),
-    ("none-left", "excuse", "unit", ("0 ", "no ", "nothing", "zero", "none", "without"),
-     r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain|\w+ left)|\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding|pending|todos?|open)\b|\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open|to do)\b|\bnone (?:\w+ )?(?:remain|left)",
+    ("answered", "excuse", "near", (), (("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"),), "answers the question itself"),
+    ("none-left", "excuse", "unit", (), (
+        ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain|\w+ left)"),
+        (("no ", "zero ", "without "), r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding|pending|todos?|open)\b"),
+        (("nothing", "none "), r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open|to do)\b|\bnone (?:\w+ )?(?:remain|left)")),
      "says that nothing is left"),
-    ("disposed", "excuse", "list",
-     ("out of scope", "outside", "as agreed", "tracked", "deferred", "on main", "pre-existing", "preexisting", "unrelated", "known", "by design", "intentional", "deliberate", "follow-up", "#",
-      "already", "not part of", "someone else", "owned by", "assigned to", "blocked by", "optional", "teammate", "unchanged", "kept for", "don't fail", "below threshold", "for later", "backlog"),
-     r"\b(?:out of scope|outside (?:this|the|of)|as (?:you )?agreed|tracked (?:in|as|under|by|separately)|(?:deferred|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)|(?:also )?(?:fails?|failing|present|happens?) on main"
-     r"|(?:pre-?existing|unrelated|known (?:issue|failure|flake)|by design|intentional|deliberate)|not part of|someone else|owned by|assigned to|blocked by|kept for|don't fail|below (?:the )?threshold|logged as|in the backlog)",
+    ("none-left.after", "excuse", "near", (), (("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b"),), "says that nothing follows"),
+    ("disposed", "excuse", "list", (), (
+        (("out of scope", "on purpose", "not part of", "someone else", "owned by", "assigned to", "blocked by", "kept for", "don't fail", "logged as", "in the backlog", "by design", "intentional", "deliberate",
+          "unrelated", "preexisting", "pre-existing", "known issue", "known failure", "known flake", "as agreed", "as you agreed"), ""),
+        ("outside", r"\boutside (?:this|the|of)\b"),
+        ("tracked", r"\btracked (?:in|as|under|by|separately)\b"),
+        (("deferred", "moved ", "filed "), r"\b(?:deferred|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)"),
+        ("on main", r"\b(?:fails?|failing|present|happens?) on main\b"),
+        ("threshold", r"below (?:the )?threshold")),
      "disposes of what is left"),
-    ("reviewed", "excuse", "list", ("review", "flagged", "raised", "found", "pr #", "author", "reviewer", "requested", "audit", "if you still", "selected", "placeholders"),
-     r"\b(?:i flagged|i raised|(?:posted|left) (?:to|on|a)|requesting changes|requested changes|(?:the|his|her|their) (?:author|reviewer)|review (?:posted|comment|pass|complete|of)|pr #?\d+|'s (?:pr|review)|if you still)\b", "reviews someone else's work"),
-    ("product", "excuse", "unit", ("summari", "model", "user", "api", "prompt", "truncat", "chunk", "request", "config", "support", "endpoint", "provider", "login", "session token", "expire", "cookie"),
-     r"\b(?:summari[sz]er|model's|the model|users?|api|endpoint|provider|truncat\w+|chunk\w*|max_tokens|cookies?|log ?in|expir\w+|auth\w*|jwt|react|provider)\b", "speaks of the product"),
+    ("reviewed", "excuse", "list", (), (
+        (("i flagged", "i raised", "requesting changes", "requested changes", "test plan", "how to test", "if you still", "'s pr", "'s review", "'s branch"), ""),
+        ("posted", r"\bposted (?:to|on|a)\b"), ("review ", r"\breview (?:posted|comment|pass|complete|of)\b"), ("pr ", r"\bpr #?\d+"),
+        (("author", "reviewer"), r"\b(?:the|his|her|their) (?:author|reviewer)\b")),
+     "reviews someone else's work"),
+    ("product", "excuse", "unit", (), (
+        (("summariser", "summarizer", "the model", "model's", "user", " api", "endpoint", "provider", "truncat", "chunk", "max_tokens", "cookie", "login", "log in", "expire", "auth", "jwt", "react"), ""),),
+     "speaks of the product"),
     # -- only a person can lift these
-    ("blocker.credentials", "blocker", "near", ("password", "credential", "api key", "token", "secret", "2fa", "log in", "login", "sign in", "access to", "permission", "sudo", "otp", "account"),
-     r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b(?:passwords?|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b",
+    ("blocker.credentials", "blocker", "near", (), (
+        (("password", "credential", "api key", "secret", "2fa", "log in", "login", "sign in", "access", "permission", "sudo", "otp", "account"),
+         r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b(?:passwords?|credentials?|api keys?"
+         r"|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b"),),
      "needs credentials or access that a person holds"),
-    ("blocker.hands", "blocker", "near", ("device", "phone", "plug", "browser", "gui", "physical", "screen", "manually", "your machine", "by hand", "dashboard", "emulator"),
-     r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to|only you can|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*|screen|manually|your machine|by hand|dashboard|emulator)\b",
+    ("blocker.hands", "blocker", "near", (), (
+        (("device", "phone", "plug", "browser", "gui", "physical", "manually", "your machine", "by hand", "dashboard", "emulator"),
+         r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to|only you can|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*|manually|your machine"
+         r"|by hand|dashboard|emulator)\b"),),
      "needs a person's hands"),
-    ("blocker.cannot-be-undone", "blocker", "near", ("irreversible", "can't be undone", "cannot be undone", "production", "permanent", "data loss", "yes or no before"),
-     r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until|before)\b[^.]{0,80}\b(?:irreversible|(?:can't|cannot) be undone|in production|prod(?:uction)? (?:data|database)|permanent(?:ly)?|data loss)\b|\b(?:irreversible|(?:can't|cannot) be undone|permanently)\b[^?]{0,200}\?",
+    ("blocker.cannot-be-undone", "blocker", "near", (), (
+        (("irreversible", "be undone", "in production", "prod data", "production data", "permanent", "data loss"),
+         r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until|before)\b[^.]{0,80}\b(?:irreversible|be undone|in production|prod(?:uction)? (?:data|database)|permanent(?:ly)?|data loss)\b|\b(?:irreversible|be undone|permanently)\b[^?]{0,200}\?"),),
      "asks before something that cannot be undone"),
-    ("blocker.missing-facts", "blocker", "near", ("i need you to", "please provide", "please share", "please paste", "could you share", "can you share", "could you paste", "can you paste", "send me", "please clarify",
-                                                "please send", "could you provide", "can you provide", "cut off", "don't see any", "please add", "could you please", "can you open"),
-     r"\b(?:i need you to|please (?:provide|share|paste|send|clarify|add)|(?:could|can) you (?:please )?(?:share|paste|provide|send|add|open|upload|confirm (?:whether|which|what))|send me|message (?:got|was) cut off)\b",
+    ("blocker.missing-facts", "blocker", "near", (), (
+        (("i need you to", "please provide", "please share", "please paste", "please send", "please clarify", "please add", "send me", "was cut off", "got cut off"), ""),
+        (("can you ", "could you "), r"\b(?:could|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload|confirm (?:whether|which|what))\b")),
      "needs facts that only a person has"),
     # -- it says that it waits for something that runs
-    ("waits.running", "waits", "ending", ("waiting", "running", "background", "notif", "in progress", "reports back", "finish", "complete", "returns", "report", "wake", "check back", "lands", "still "),
-     r"\b(?:waiting (?:on|for) (?!you)|still (?:running|working|going|in progress|executing|building|processing|ahead)|(?:is|are|now) (?:running|in progress|building|working)|in the background|[—–|:] running\b|(?:be )?notif(?:y|ied|ication)|reports? back|check(?:ing)? back|wak(?:e|es|ing) (?:me|up))\b"
-     r"|\b(?:once|when|until|after|as soon as|as) (?:\w+ ){1,6}(?:finish\w*|complet\w*|reports?|returns?|lands?|comes? (?:back|in)|done|passes|exits?|respond\w*)\b",
+    ("waits.running", "waits", "ending", (), (
+        ("waiting ", r"\bwaiting (?:on|for) (?!you)"),
+        (("still running", "still working", "still going", "still in progress", "still executing", "still building", "still processing", "in the background", "be notified", "will notify", "reports back",
+          "check back", "wake me", "wakes me", "is running", "are running", "now running", "is in progress", "are in progress", "— running", "| running", "are working"), ""),
+        (("finish", "complete", "report", "return", "land", "come", "done", "pass", "exit", "respond", "end"),
+         r"\b(?:once|when|until|after|as soon as|as) (?:\w+ ){1,6}(?:finish\w*|complet\w*|reports?|returns?|lands?|comes? (?:back|in)|done|passes|exits?|ends?|respond\w*)\b")),
      "waits for something that runs"),
 )
-# Rules of low confidence: logged and counted, never a reason to hold.
-ADVISORY = ("remaining.bare-count",)
+# Rules of low confidence: logged and counted, never a reason to hold; "continuing" ones do hold after a turn without a tool call.
+ADVISORY = ("remaining.bare-count", "continuing.intent")
 # What a blocker lifts, and what it does not: an announced next step stays a contradiction.
 LIFTED = ("permission", "menu", "your-call", "remaining")
-READ_AT_MOST = 65536     # the ending of a longer message is read, so that any size is judged in bounded time
+READ_AT_MOST = 32768     # of a longer message the ending is read, so that any size is judged in bounded time
 UNIT_AT_MOST = 1500      # a longer sentence is no sentence; its end is looked at
-NOT_AN_END = ("e.g.", "i.e.", "vs.", "cf.", "approx.", "no.", "fig.", "incl.", "z.b.", "d.h.", "bzw.", "p.ej.", "т.е.")
-ITEM = r"(?:[-*+•·▪◦–]|\d{1,3}[.)、]|\(?[a-z0-9][.)]|[☐☑☒⬜🔲])[ \t]+|\d{1,2}\ufe0f?\u20e3[ \t]*|\d{1,2}、"
-SENTENCE_END = r"[.!?…:;][\"')\]*_”»\ufffc]{0,4}(?=\s|\Z)|[。！？]+[”」』）)*]{0,3}"
+NOT_AN_END = ("e.g.", "i.e.", "vs.", "cf.", "approx.", "no.", "fig.", "incl.", "z.b.", "d.h.", "bzw.", "p.ej.")
+BULLETS = "-*+\u2022\u00b7\u25aa\u25e6\u2013\u2610\u2611\u2612\u2b1c\U0001f532"
+CLOSERS = "\"')]*_\u201d\u00bb\u300d\u300f\uff09" + MARK
 
 # --- rules: turn-ends in other languages ----------------------------------------------------------
 
-# An ask gives way to a courtesy, a step that the person must take, a question of fact, and a risk that is theirs to take.
-_ASK = ("courtesy", "gated", "fact", "irreversible")
-_OWED = ("disposed", "gated", "theirs")
-_NEXT = ("gated", "theirs")
+# What an ask, a debt and an announcement give way to.
+_ASK = ("courtesy", "gated", "asks-facts", "public")
+_OWED = ("disposed", "gated", "your-turn")
+_NEXT = ("gated", "your-turn", "disposed")
+_PRODUCT = ("product",)
 
 RULES_OTHER = (
-    # --- Chinese, both scripts. A question is known by its particle or mark; who acts is mostly left unsaid.
+    # Chinese, both scripts. Who acts is mostly left unsaid: an ask is known by its modal and its particle.
     ("zh.permission.want-me-to", "permission", "ending", ("吗", "嗎", "？", "?"),
-     r"(?:要不要|需不需要|用不用|该不该|該不該|是否|可否|能否|可以|想让|想讓|想要|希望|需要|要)[^。！？?\n]{0,12}"
-     r"(?:我|[继繼][续續]|[开開]始|[执執]行|[实實]施|[进進]行|直接|立即|[马馬]上|先|一[并併起])[^。！？?\n]{0,60}(?:[吗嗎么麼呢]|[？?])",
-     _ASK, "asks in Chinese for leave it already has"),
+     r"(?:要不要|需不需要|用不用|是否|可否|能否|可以|想让|想讓|想要|希望|要)[^。\n]{0,12}(?:我|继续|繼續|开始|開始|执行|執行|实施|实现|进行|進行|直接|立即|马上|馬上|先做|先改"
+     r"|一并)[^。\n]{0,60}(?:[吗嗎][？?]?|呢？|[？?])|^要[^。\n]{1,10}[吗嗎]", _ASK, "asks for leave it already has"),
     ("zh.permission.say-so", "permission", "ending", ("我",),
-     r"(?:同意|认可|認可|[没沒]有?[问問][题題]|[确確][认認]|可以|ok|[说說]一[声聲]|一句[话話]|点[头頭]|你[说說])"
-     r"(?:的话|的話|后|後|之后|，|,| )[^。\n]{0,8}我(?:就|再|来|來|[会會]|[将將]|[马馬]上|立即|立刻|[开開]始|[继繼][续續]|[帮幫])",
-     _ASK, "waits in Chinese for a yes it already has"),
-    ("zh.your-call.question", "your-call", "closing", ("？", "?"),
-     r"[一-鿿][^。！？?\nぁ-ヿ가-힣]{0,20}[？?]\W{0,8}$", _ASK, "closes with a question to the reader in Chinese"),
-    ("zh.your-call.tell-me", "your-call", "ending",
-     ("告诉我", "告訴我", "请", "請", "等", "决定", "決定", "你选", "你選", "你觉得", "你覺得", "你看", "您"),
-     r"(?:告[诉訴]我|回[复覆]|[请請]|等待?)[^。！？?\n]{0,12}(?:[选選][择擇]|偏好|指示|[决決]定|[选選]哪|哪[个個种種一]|方向|[优優]先)"
-     r"|[你您](?:来|來|自己)?(?:[决決]定|[选選]一|拍板)|由[你您][^。\n]{0,6}定|[你您](?:觉得|覺得|看)(?:呢|如何|怎[么麼])",
-     _ASK, "hands the choice back in Chinese"),
-    ("zh.continuing.now-i", "continuing", "last", ("现在", "現在", "接下", "下面", "马上", "馬上", "我", "继续", "繼續", "开始", "開始", "这就"),
-     r"^(?:[^，。,]{0,30}[，,；]){0,2}(?:好的?|那[么麼])?(?:(?:现在|現在|接下[来來]|下面|[马馬]上|[这這]就|随后|隨後|然[后後])(?:我[们們]?)?(?:[来來就先再要]|[会會]|[将將])?"
-     r"|(?:我[们們]?|[让讓]我[们們]?)(?:现在|現在|先|再|[来來]|[会會]|[将將]|[马馬]上|接[着著]|[准準][备備]|[这這]就|要|去){1,2}|(?=[继繼][续續]|[开開]始|着手))"
-     r"(?:[继繼][续續]|[开開]始|着手|[处處]理|[执執]行|修[复復]|[实實][现現施]|[检檢]查|查看|看|[读讀]|[运運]行|[测測][试試]|更新|[创創]建|[编編]?[写寫]|[输輸]出"
-     r"|整理|整合|分析|搜[索尋]|添加|完善|[迁遷]移|[验驗][证證]|修改|改|重[构構]|[补補]|生成|做|跑)"
-     r"(?![^\n]{0,60}(?:[了吗嗎？?]|完成|完[毕畢]|即可|就行|[你您]|以下命令))[^。！？?\n]{0,60}(?:[：:。…]|\.{1,3})?$",
-     _NEXT, "announces in Chinese work that did not come"),
-    ("zh.remaining.list", "remaining", "last-list", ("待", "未", "剩", "还", "還", "下一步", "后续", "後續", "接下"),
-     r"^[^\n]{0,30}(?:待(?:完成|[实實][现現]|[办辦做]|[处處]理|修[复復]|解[决決]|[迁遷]移)|未(?:完成|[实實][现現]|解[决決]|[处處]理)"
-     r"|剩[余餘下]|尚未|[还還][没沒需要]|下一步|[后後][续續]|接下[来來])[^\n]{0,20}\n",
-     _OWED, "lists in Chinese what is still to do"),
-    ("zh.remaining.still", "remaining", "ending", ("还", "還", "剩", "尚", "仍", "未"),
-     r"(?:[还還]有|[还還]剩|剩下|剩[余餘]|仍有|尚有|尚未|仍未|仍需|[还還]需|[还還]差|[还還][没沒])"
-     r"[^。！？\n]{0,24}(?:\d|[一二两三四五六七八九十几幾])[^。！？\n]{0,24}(?:完成|[实實][现現]|[处處]理|做|修|[迁遷]移|改|[跑测測][试試]?|[写寫])",
-     _OWED, "says in Chinese that work is left"),
-    ("zh.capacity.context", "capacity", "ending", ("上下文", "会话", "會話", "对话", "對話", "token", "/compact"),
-     r"(?:上下文|token)[^。！？\n]{0,12}(?:不足|快[满滿要用]|即[将將]|有限|[剩余餘]|耗[尽盡]|[压壓][缩縮])|[压壓][缩縮]上下文|/compact"
-     r"|(?:新的?|下[个一]?)(?:[会會][话話]|[对對][话話])[^。！？\n]{0,6}(?:[继繼][续續]|再|[处處]理|完成)",
-     ("product",), "gives its own capacity as the reason, in Chinese"),
-    ("zh.wrap-up.here", "wrap-up", "ending", ("先到这", "先到這", "告一段落", "今天就", "下次", "改天", "明天"),
-     r"先到[这這](?:里|裡|儿)?|告一段落|今天就(?:到|先)|(?:下次|改天|明天)(?:再|[继繼][续續])",
-     _NEXT, "winds down in Chinese"),
-    # --- Japanese
-    ("ja.permission.shall-i", "permission", "ending", ("か？", "か。", "か?", "か"),
-     r"(?:ましょうか|(?:進め|始め|続け|[しみきりけえげてせめれい])ますか|(?:よろしい|良い|いい|よい|構わない|かまわない)(?:です|でしょう)か"
-     r"|(?:ほしい|欲しい|希望|必要)(?:です|でしょう)か)(?:[？?。]|\W{0,4}$)",
-     _ASK, "asks in Japanese for leave it already has"),
-    ("ja.permission.say-so", "permission", "ending", ("ば", "なら", "たら", "れば"),
-     r"(?:必要|希望|要望|よろしければ|よければ|良ければ|問題なければ|指示|承認|ok|了承|お知らせ|教えて|言って|選んで)[^。？\n]{0,60}"
-     r"(?:します|できます|可能です|進めます|始めます|着手|実装|対応|行います|入ります|いたします|サポート)",
-     _ASK, "waits in Japanese for a word it does not need"),
-    ("ja.your-call.which", "your-call", "closing", ("どちら", "どれ", "どの", "いかが", "ください", "待ち", "お任せ"),
-     r"(?:どちら|どれ|どの[^。\n]{0,16})(?:に|を|が|で|から|へ)[^。\n]{0,30}(?:か|ください)|いかがでしょうか|いかがですか"
-     r"|(?:選んで|選択して|お選び|決めて|ご?判断|ご?指示|ご?指定|お?教えて|お知らせ|ご?承認)[^。\n]{0,6}(?:ください|くださいませ|お願い|待ち)",
-     _ASK, "hands the choice back in Japanese"),
-    ("ja.continuing.next", "continuing", "last", ("ます", "です"),
-     r"^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まず|まずは|さらに|残り)[^。？\n]{0,60}"
-     r"(?:します|進めます|始めます|行います|続けます|移ります|確認します|着手します|対応します|直します|見ます|いきます)\W{0,3}$",
-     _NEXT, "announces in Japanese work that did not come"),
-    ("ja.remaining.list", "remaining", "last-list", ("残", "未", "次の", "今後", "todo"),
-     r"^[^\n]{0,30}(?:残り|残っ|残タスク|残作業|残件|未対応|未実装|未完了|未着手|次のステップ|今後の(?:作業|対応|タスク)|todo)[^\n]{0,20}\n",
-     _OWED, "lists in Japanese what is still to do"),
-    ("ja.remaining.still", "remaining", "ending", ("残", "まだ", "未"),
-     r"(?:残り|残って|まだ|未だ)[^。？\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|いません|できていな|終わっていな|残って|未対応|未実装|未完了|これから)",
-     _OWED, "says in Japanese that work is left"),
-    ("ja.capacity.context", "capacity", "ending", ("コンテキスト", "トークン", "セッション", "チャット"),
-     r"(?:コンテキスト|トークン)[^。\n]{0,12}(?:残り|限界|不足|上限|少な|逼迫|足り)|(?:新しい|新規|別の|次の)(?:セッション|会話|チャット)[^。\n]{0,8}(?:続|再開|進め|対応|引き)",
-     ("product",), "gives its own capacity as the reason, in Japanese"),
-    ("ja.wrap-up.here", "wrap-up", "ending", ("ここまで", "一旦", "いったん", "続きは", "区切り", "きりが"),
-     r"(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切|止め|終わり)|続きは[^。\n]{0,8}(?:次回|後日|明日|別)|(?:区切り|きり)が(?:良|よ|い)",
-     _NEXT, "winds down in Japanese"),
-    # --- Korean
-    ("ko.permission.shall-i", "permission", "ending", ("까요", "까?", "나요", "래요", "니까"),
-     r"(?:할|드릴|될|볼|갈|들|[가-힣])까요|(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까|세요|신가요|ㄴ가요)|(?:원하십니까|하시겠습니까|하시겠어요|괜찮을까요)",
-     _ASK, "asks in Korean for leave it already has"),
-    ("ko.permission.say-so", "permission", "ending", ("주시면", "면 ", "시면"),
-     r"(?:원하|필요하|괜찮으|말씀해? ?주|알려 ?주|승인해? ?주|선택해? ?주|확인해? ?주|결정해? ?주|지시해? ?주|허락해? ?주)(?:시면|면)[^.?\n]{0,60}"
-     r"(?:하겠습니다|드리겠습니다|할게요|드릴게요|진행합니다|시작합니다|시작하겠|진행하겠|수 있습니다|수 있어요)",
-     _ASK, "waits in Korean for a word it does not need"),
-    ("ko.your-call.which", "your-call", "closing", ("어느", "어떤", "어떻게", "무엇", "선택", "결정", "지시", "말씀", "알려"),
-     r"(?:어느|어떤|무엇|어떻게)[^.\n]{0,40}(?:\?|까요|나요|니까|세요)|(?:선택|결정|지시|지정|승인)[^.\n]{0,8}(?:주세요|주십시오|바랍니다|부탁|기다리)"
-     r"|(?:말씀해|알려) ?(?:주세요|주십시오)", _ASK, "hands the choice back in Korean"),
-    ("ko.continuing.next", "continuing", "last", ("겠습니다", "할게요", "합니다", "볼게요"),
-     r"^(?:그럼|그러면|이제|다음은|다음으로|이어서|계속|계속해서|먼저|우선|곧|바로|나머지)[^.?\n]{0,60}(?:겠습니다|게요|진행합니다|시작합니다|계속합니다|들어갑니다)\W{0,3}$",
-     _NEXT, "announces in Korean work that did not come"),
-    ("ko.remaining.list", "remaining", "last-list", ("남", "미완", "미구현", "다음 단계", "할 일", "대기"),
-     r"^[^\n]{0,30}(?:남은|남아|미완료|미구현|미처리|다음 단계|다음 작업|할 일|후속 작업)[^\n]{0,20}\n", _OWED, "lists in Korean what is still to do"),
-    ("ko.remaining.still", "remaining", "ending", ("남", "아직"),
-     r"\d[^.\n]{0,20}(?:남았|남아|남은)|(?:작업|항목|파일|테스트|단계)[^.\n]{0,12}남(?:았|아 ?있)|아직[^.\n]{0,40}(?:않았|못했|안 ?했|남|안 ?됐|하지)",
-     _OWED, "says in Korean that work is left"),
-    ("ko.capacity.context", "capacity", "ending", ("컨텍스트", "토큰", "세션", "대화"),
-     r"(?:컨텍스트|토큰)[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|(?:새|새로운|다음) ?(?:세션|대화)[^.\n]{0,8}(?:이어|계속|진행|시작)",
-     ("product",), "gives its own capacity as the reason, in Korean"),
-    ("ko.wrap-up.here", "wrap-up", "ending", ("여기까지", "다음에", "내일", "마무리"),
-     r"(?:오늘은|일단|이번에는|우선)[^.\n]{0,8}(?:여기까지|마무리|멈추)|(?:다음에|내일|나중에)[^.\n]{0,6}(?:이어|계속)", _NEXT, "winds down in Korean"),
-    # --- Spanish, Portuguese, French
-    ("rom.permission.want-me-to", "permission", "ending", ("?",),
-     r"(?:\b(?:quieres|quiere|deseas|desea|prefieres|te gustar[ií]a|quer|deseja|gostaria|prefere)\b|\bte parece\b|\b(?:posso|devo|puedo|debo|deber[ií]a)\b"
-     r"|¿(?:contin[uú]o|procedo|sigo|empiezo|avanzo|arranco|lo hago|seguimos|continuamos|empezamos|lanzo|aplico|hago)"
-     r"|\b(?:continuo|prossigo|sigo|come[cç]o|avan[cç]o|vamos) (?:com|para|a |em|continuar|seguir|come[cç]ar)|\bpode(?:mos)? (?:ser|continuar|prosseguir|seguir)"
-     r"|\b(?:souhaite[sz]?|veux|voulez|dois|puis|pr[ée]f[èe]re[sz]?|aimerai[st]|aimeriez)[- \u2011](?:tu|vous|je)\b|\b(?:tu|vous) (?:veux|voulez|souhaite[sz]?|pr[ée]f[èe]re[sz]?)"
-     r"|\best-ce que je\b|\bon (?:continue|passe|y va|lance|part|commence|attaque|garde|encha[iî]ne|fait)\b|\b[cç]a (?:te|vous) (?:va|convient)"
-     r"|\bje (?:continue|lance|passe|commence|m'en occupe|fais|poursuis|proc[èe]de|corrige|applique|le fais)\b|\bd'accord pour\b|\bok pour\b)[^?\n]{0,200}\?",
-     _ASK, "asks in Spanish, Portuguese or French for leave it already has"),
-    ("rom.permission.infinitive", "permission", "closing", ("?",),
-     r"^\W{0,3}(?:continuer|passer|lancer|commencer|proc[ée]der|poursuivre|corriger|appliquer|valider|mettre|faire|g[ée]n[ée]rer|ajouter|continuar|seguir"
-     r"|proceder|prosseguir|come[cç]ar|empezar|aplicar|implementar|corrigir|executar)\b[^.!?\n]{0,140}\?", _ASK, "asks with a bare infinitive"),
-    ("rom.permission.say-so", "permission", "ending",
-     ("si tu", "si vous", "si oui", "se quiser", "se você", "caso queira", "si quieres", "si lo deseas", "si te parece", "si est"),
-     r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|[eê]tes d'accord|valide[sz]?|souhaite[sz]?|pr[ée]f[èe]re[sz]?)|si oui|se (?:voc[eê] )?(?:quiser|preferir|concordar)"
-     r"|caso queira|si (?:quieres|lo deseas|te parece|est[aá]s de acuerdo|prefieres))\b[^.?\n]{0,80}"
-     r"\b(?:je (?!t'explique)\w|j'\w|posso|fa[cç]o|sigo|puedo|hago|empiezo|contin[uú]o|implemento|j[aá] )", _ASK, "waits for a yes it already has"),
-    ("rom.your-call.choose", "your-call", "ending",
-     ("dis-moi", "dis\u2011moi", "dites", "choisis", "avise", "me diga", "me diz", "dime", "avísame", "aguard", "aguardo", "espera", "decis", "decid", "avisa"),
-     r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si|ce que|quel|lesquel|laquel|par quoi|comment|quand|o[uù])|\bchoisi(?:s|ssez)\b"
-     r"|\bme (?:avise|diga|diz|fala|fale)\b|\bdime (?:si|qu[eé]|cu[aá]l|c[oó]mo|y)|\bav[ií]same\b|\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova|confirma|ok)"
-     r"|\b(?:fico no aguardo|quedo a la espera|espero tu|espero sus?)\b|\b(?:preciso|necesito|besoin) d[ea] (?:su?a|t[ua]|tu|votre|ta|ton) d[eé]cis"
-     r"|\b(?:t[uú] decides|voc[eê] decide|a toi de (?:choisir|d[ée]cider)|[aà] vous de (?:choisir|d[ée]cider))", _ASK, "hands the choice back"),
-    ("rom.your-call.question", "your-call", "last", ("?",),
-     r"\b(?:quel(?:le)?s?|lequel|laquelle|que (?:dois|veux|souhaite|pr[ée]f)|qual|quais|o que (?:voc[eê]|prefere|fa[cç]o)|cu[aá]l|qu[eé] (?:opci[oó]n|prefieres|hago|quieres))\b"
-     r"[^?\n]{0,140}\?", _ASK, "closes with a question of choice"),
-    ("rom.continuing.now-i", "continuing", "last",
-     ("je ", "j'", "passons", "vou ", "voy a", "vamos a", "vamos ", "continuando", "prosseguindo", "sigo", "continúo", "continuo", "paso a", "passo "),
-     r"^(?:\W{0,3}(?:bien|ok|parfait|bon|maintenant|ensuite|[aà] pr[ée]sent|bom|agora|em seguida|a seguir|ahora|a continuaci[oó]n|luego|perfecto|perfeito)[,. !:]{1,3}){0,2}"
-     r"(?:je (?:vais|continue|poursuis|passe|lance|commence|m'attaque|reprends|encha[iî]ne|m'occupe|v[ée]rifie|regarde)|passons|vou|voy a|vamos a|continuando|prosseguindo"
-     r"|sigo|seguimos|contin[uú]o|continuo|paso a|passo (?:a|para)|procedo)\b[^.?!\n]{0,120}(?:[.:…]|$)", _NEXT, "announces work that did not come"),
-    ("rom.remaining.list", "remaining", "last-list", ("reste", "restant", "faire", "étape", "falta", "pendê", "pendie", "pende", "próxim", "suite poss", "fazer", "hacer", "siguientes"),
-     r"^[^\n]{0,30}\b(?:reste (?:[aà]|encore)|restante?s?|[aà] faire|prochaines? [ée]tapes?|suite possible|faltan?m?|pend[eê]ncias?|pend(?:i|)entes?|a fazer|por hacer|por fazer"
-     r"|pr[oó]ximos pas(?:os|sos)|siguientes pasos)\b[^\n]{0,60}\n", _OWED, "lists what is still to do"),
-    ("rom.remaining.still", "remaining", "ending", ("reste", "falta", "ainda", "aún", "todavía", "encore", "quedan", "resta", "queda"),
-     r"\b(?:il (?:ne )?reste(?:nt)? (?!rien|aucun)|restent|ainda (?:faltam?|restam?|h[aá])|faltam? (?!nada)\w{0,10} ?|restam|quedan?|(?:a[uú]n|todav[ií]a) (?:faltan?|quedan?|hay))[^.?\n]{0,20}"
-     r"(?:\d|[aà] (?:faire|traiter|corriger)|por (?:hacer|fazer|migrar)|tests?|arquivos|archivos|fichiers|etapas?|[ée]tapes?|itens|items|tarefas|tareas|pruebas)",
+     r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|沒問題|确认|確認|可以|愿意|願意|(?<!不)需要|希望|准备"
+     r"|準備)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|(?:同意|没问题|沒問題|确认|確認|可以|(?<![a-z])ok|一声|一聲|一句话)(?:的话|的話|之后|以后|后|後|，"
+     r"|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|來|会|會|将|將|马上|馬上|立即|立刻|开始|開始|继续|繼續|帮|幫|直接)",
+     _ASK, "waits for a yes it already has"),
+    ("zh.your-call.tell-me", "your-call", "ending", ("我", "请", "請", "等", "你", "您"),
+     r"(?:告[诉訴]我|回复|回覆|[请請]|等)[^。\n]{0,12}(?:选择|選擇|选一|選一|偏好|指示|决定|決定|哪个|哪個|哪种|哪種|哪一|方向|优先|優先)|[你您](?:来|來|自己)?(?:决定|決定"
+     r"|选一|選一|拍板)|由[你您][^。\n]{0,6}定|[你您](?:觉得|覺得|看)(?:呢|如何|怎么|怎麼)|等[你您][^。\n]{0,6}(?:确认|確認|回复|回覆)|[请請](?:先)?(?:确认"
+     r"|確認)[^。\n]{0,4}(?:是否|方案|后|後|：)", _ASK, "hands the choice back"),
+    ("zh.continuing.now-i", "continuing", "last", ("现在", "現在", "接下", "下面", "马上", "馬上", "我", "继续", "繼續", "开始", "開始",
+     "这就", "然"),
+     r"^(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:(?:现在|現在|接下来|接下來|下面|马上|馬上|这就|然后|然後)(?:我们|我們|我)?(?!已)\w{0,2}?|[让讓]我(?:们"
+     r"|們)?\w?|我(?!已|的|们已|也)\w{1,3}?|(?=继续|繼續|开始|開始))(?:继续|繼續|开始|開始|处理|處理|执行|執行|修复|修復|实现|實現|实施|检查|檢查|查看|看|读取|讀取|阅读|运行"
+     r"|運行|测试|測試|更新|创建|創建|编写|編寫|写|輸出|输出|整理|整合|分析|搜索|添加|完善|迁移|遷移|验证|驗證|修改|改|重构|重構|补充|補|生成|做|跑)(?![^。\n]{0,60}(?:了|吗|嗎"
+     r"|完成|完毕|即可|就行|你|您|以下命令))[^\n]{0,60}$", _NEXT, "announces work that did not come"),
+    ("zh.remaining.list", "remaining", "last-list", ("待", "未", "剩", "尚", "还", "還", "后续", "後續", "下一步"),
+     r"^[^\n]{0,30}(?:[待未](?:完成|实现|實現|办|辦|处理|處理|修复|修復|解决|解決|迁移|遷移)|剩余|剩餘|剩下|尚未|还没|還沒|还需|還需|(?:后续|後續"
+     r"|下一步)[^\n]{0,12}(?:需要|工作|任务|任務))[^\n]{0,20}\n", _OWED, "lists what is still to do"),
+    ("zh.remaining.still", "remaining", "ending", ("还", "還", "剩", "尚", "仍"),
+     r"(?:[还還](?:有|剩|需|差|没|沒)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有|尚未)[^。\n]{0,24}(?:\d|(?:一|二|两|兩|三|四|五|六|七|八|九|十|几|幾)(?:个|個|项|項|处|處"
+     r"|步|条|條|张|份))[^。\n]{0,24}(?:完成|实现|實現|处理|處理|做|修|迁移|遷移|改|跑|测|測|写|寫)|(?:剩下|剩余|剩餘|其余)[^。\n]{0,20}(?:我会|我将|我再|继续|繼續)",
      _OWED, "says that work is left"),
-    ("rom.capacity.context", "capacity", "ending", ("context", "sess", "sesión", "conversa"),
-     r"\b(?:contexte?|contexto)\b[^.\n]{0,24}(?:limit|satur|presque|restant|restante|casi|quase|acab|agot|lleno|cheio|plein)"
-     r"|\b(?:nouvelle (?:session|conversation)|nova (?:sess[aã]o|conversa)|nueva (?:sesi[oó]n|conversaci[oó]n)|sess[aã]o nova)\b",
-     ("product",), "gives its own capacity as the reason"),
-    ("rom.wrap-up.here", "wrap-up", "ending", ("arrête", "arret", "aujourd'hui", "por hoje", "por hoy", "por aqui", "por aquí", "parada", "pausa", "pause"),
-     r"\bje m'arr[eê]te (?:ici|l[aà])|\b(?:pour aujourd'hui|por hoje|por hoy)\b|\bpar[oa] por aqu[ií]\b|\bbo[am] ponto de parada|\bbuen punto (?:para|de)|\bbon (?:point|moment)"
-     r" (?:d'arr[eê]t|pour)|\bfais(?:ons)? une pause", _NEXT, "winds down"),
-    # --- German
+    # Japanese
+    ("ja.permission.shall-i", "permission", "ending", ("ますか", "ましょうか", "ですか", "でしょうか"),
+     r"(?:ましょうか|\wますか|(?:よろしい|いい|よい|良い|わない|しい|必要)(?:です|でしょう)か)\W{0,4}$", _ASK, "asks for leave it already has"),
+    ("ja.permission.say-so", "permission", "ending", ("ば", "なら", "たら", "次第"),
+     r"(?:必要|希望|要望|よろし|よけれ|問題な|指示|承認|ok|了承|お知らせ|教えて|言って|選んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手|サポート)",
+     _ASK, "waits for a word it does not need"),
+    ("ja.your-call.which", "your-call", "closing", ("ください", "待ち", "願い", "いかが"),
+     r"いかが[^。\n]{1,9}か|(?:選んで|選択して|お選び|決めて|判断|指示|指定|教えて|お知らせ|申し付け|承認)[^。\n]{0,6}(?:ください|お願い|待ち)",
+     _ASK, "hands the choice back"),
+    ("ja.continuing.next", "continuing", "last", ("ます",),
+     r"^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。\n]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$",
+     _NEXT, "announces work that did not come"),
+    ("ja.remaining.list", "remaining", "last-list", ("残", "未", "今後の", "todo"),
+     r"^[^\n]{0,30}(?:残り|残って|残(?:タスク|作業|件|課題)|未(?:対応|実装|完了|着手)|今後の(?:作業|対応|タスク)|(?<![a-z])todo)[^\n]{0,20}\n",
+     _OWED, "lists what is still to do"),
+    ("ja.remaining.still", "remaining", "ending", ("残", "まだ"),
+     r"(?:残り|残って|まだ)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|(?:できて|終わって|して)いませ|残って|未(?:対応|実装|完了)|これから)",
+     _OWED, "says that work is left"),
+    # Korean
+    ("ko.permission.shall-i", "permission", "ending", ("까요", "까?", "나요", "요?"),
+     r"\w까요|(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?",
+     _ASK, "asks for leave it already has"),
+    ("ko.permission.say-so", "permission", "ending", ("면 ", "면,"),
+     r"(?:원하|필요하|괜찮으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해|만)? ?(?:주|하))\w{0,2}면,?[^.?\n]{0,70}(?:겠습니다|게요|합니다|수 있습니다"
+     r"|수 있어요)", _ASK, "waits for a word it does not need"),
+    ("ko.your-call.which", "your-call", "closing", ("선택", "결정", "지시", "지정", "승인", "말씀", "알려"),
+     r"(?:선택|결정|지시|지정|승인)[^.\n]{0,8}(?:주세요|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)", _ASK, "hands the choice back"),
+    ("ko.continuing.next", "continuing", "last", ("겠습니다", "게요", "합니다"),
+     r"^(?:그럼|그러면|이제|다음은|다음으로|다음 단계(?:로|는)|이어서|계속|먼저|우선|곧|바로|나머지)[^.?\n]{0,60}(?:겠습니다|게요|(?:진행|시작|계속)합니다)\W{0,3}$",
+     _NEXT, "announces work that did not come"),
+    ("ko.remaining.still", "remaining", "ending", ("남", "아직"),
+     r"(?:\d|(?:한|두|세|네|몇) )[^.\n]{0,20}남(?:았|아)|(?:작업|항목|파일|테스트|단계)[^.\n]{0,12}남(?:았|아 ?있)|아직[^.\n]{0,40}(?:않았|못했"
+     r"|안 ?했|남았|안 ?됐)(?:습니다|어요|다)", _OWED, "says that work is left"),
+    # Spanish, Portuguese and French share their shapes: a verb of wishing or a first person, and a question mark.
+    ("rom.permission.want-me-to", "permission", "ending", ("?",),
+     r"(?:\b(?:quieres|quiere|deseas?|prefieres|gustar[ií]a|quer|deseja|gostaria|prefere|te parece|posso|podemos|devo"
+     r"|puedo|debo|deber[ií]a)\b|¿(?:contin[uú]|procedo|s[ie]g|empiezo|avanzo|arranco|lo hago|empezamos|lanzo|aplico"
+     r"|hago|vamos)|\b(?:continuo|prossigo|sigo|come[cç]o|avan[cç]o|vamos) (?:com|para|a |em|continuar|seguir"
+     r"|come[cç]ar)|\b[a-zéèêîç]{3,14}[- \u2011](?:je|tu|vous)\b|\b(?:tu|vous) (?:veux|voulez|souhaite|pr[ée]f|valide"
+     r"|confirme)|\best[- \u2011]ce que (?:je|cette|ce)\b|\bon (?:continue|passe|y va|lance|part|commence|attaque"
+     r"|garde|encha[iî]ne|fait)\b|\b[cç]a (?:te|vous) (?:va|convient)|\bje (?:continue|lance|passe|commence"
+     r"|m'en occupe|fais|poursuis|corrige|applique|le )|\b(?:d'accord|ok) pour\b|\b(?:quel(?:le)?|qual|cu[aá]l) (?:op"
+     r"|appr|prefer|prefier|camin|chemin)|\bpor d?[oó]nde\b|^\W{0,3}(?:continu|poursui|pass|lanc|segui|prosse"
+     r"|proc[eé]d|come[cç]|empez|empec|aplic|appli|corri)\w{0,6}\b)[^?\n]{0,200}\?",
+     _ASK, "asks for leave it already has"),
+    ("rom.permission.say-so", "permission", "ending", ("si tu", "si vous", "si oui", "si ça", "se quiser", "se você",
+     "se preferir", "caso queira", "si quieres", "si lo", "si te", "si me das", "si est", "si pref"),
+     r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|[eê]tes d'accord|valide|souhaite|pr[ée]f[èe]re)[sz]?|si (?:oui"
+     r"|[cç]a te (?:va|convient))|se (?:voc[eê] )?(?:quiser|preferir|concordar)|caso queira|si (?:quieres"
+     r"|lo (?:deseas|prefieres)|te parece(?: bien)?|est[aá]s de acuerdo|prefieres))\b[^.?\n]{0,80}\b(?:je \w|j'\w"
+     r"|posso|fa[cç]o|sigo|puedo|hago|empiezo|contin[uú]o|implemento|preparo|j[aá] )|\b(?:puedo|posso"
+     r"|je peux)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|tu veux|vous voulez|te parece)",
+     _ASK, "waits for a yes it already has"),
+    ("rom.your-call.choose", "your-call", "ending", ("-moi", "\u2011moi", "choisi", "confirme", "avise", "me di",
+     "me fal", "dime", "avísame", "aguard", "esper", "decis", "decid", "elige", "escolha"),
+     r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel|par quoi"
+     r"|tes (?:choix|pr)|ton (?:choix|avis))|\bchoisi(?:s|ssez)\b|(?<!tu )(?<!vous )\bconfirme[sz]?"
+     r"(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)|\bme (?:avise|diga|diz|fale?)\b|\bdime (?:si|qu[eé]|cu[aá]l|c[oó]mo|y"
+     r"|por d)|\bav[ií]same\b|\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova|confirma|ok)|\b(?:elige"
+     r"|escolha) (?:una?|uma|qual|cu[aá]l)|\b(?:fico no aguardo|quedo a la espera|espero (?:tu|su)\b)|\b(?:preciso"
+     r"|necesito|besoin) d[ea] (?:su?a|t[ua]|tu|votre|ta|ton) d[eé]cis|\b(?:t[uú] decides|voc[eê] decide|[aà] (?:toi"
+     r"|vous) de (?:choisir|d[ée]cider))", _ASK, "hands the choice back"),
+    ("rom.continuing.now-i", "continuing", "last", ("je ", "on ", "passons", "vou ", "voy a", "vamos ", "continuando",
+     "prosseguindo", "sig", "seguimos", "continúo", "paso a", "passo ", "procedo"),
+     r"^(?:\W{0,3}(?:bien|ok|parfait|bon|maintenant|[aà] pr[ée]sent|bom|agora|em seguida|a seguir|ahora"
+     r"|a continuaci[oó]n|luego|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:je (?:vais|continue|poursuis|passe|lance"
+     r"|commence|m'attaque|reprends|encha[iî]ne|m'occupe|v[ée]rifie|regarde)|(?:ensuite|puis),? (?:je|on)|passons|vou"
+     r"|voy a|vamos (?:a|para)|continuando|prosseguindo|s(?:igo|eguimos) (?:con|com|adelante|por)|contin[uú]o|paso a"
+     r"|passo (?:a|para)|procedo)\b(?! (?:attendre|esperar|aguardar|[aà] disposition))[^.?!\n]{0,120}(?:[.:…]{1,3}|$)",
+     _NEXT, "announces work that did not come"),
+    ("rom.menu.next-steps", "menu", "last-list", ("étapes", "suite poss", "próximos", "siguientes"),
+     r"^[^\n]{0,30}(?:prochaines [ée]tapes|suite possible|pr[oó]ximos pas(?:os|sos)|siguientes pasos)[\s\S]{0,900}?\b"
+     r"(?:je (?:mets|peux|re|fais|pr)|eu posso|puedo|on (?:peut|valide))", _ASK, "offers its own next steps"),
+    ("rom.remaining.list", "remaining", "last-list", ("reste", "restant", "faire", "falta", "pend", "fazer", "hacer"),
+     r"^[^\n]{0,30}\b(?:reste (?:[aà]|encore)|restante?s?|[aà] faire|faltan?m?|pend[eê]ncias?|pendi?entes?|a fazer"
+     r"|por hacer|por fazer)\b[^\n]{0,60}\n", _OWED, "lists what is still to do"),
+    ("rom.remaining.still", "remaining", "ending", ("rest", "falta", "ainda", "aún", "todavía", "queda"),
+     r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|ainda (?:faltam?|restam?|h[aá])|faltam?"
+     r"|restam|quedan?|(?:a[uú]n|todav[ií]a) (?:faltan?|quedan?|hay))\b[^.?\n]{0,24}(?:\d|[aà] (?:faire|traiter"
+     r"|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir|implementar|tests?|ar[qc]h?u?ivos|fichiers"
+     r"|[ée]?tapes?|etapas?|itens|tar[ée]i?f?as|tareas|pruebas)", _OWED, "says that work is left"),
+    # German
     ("de.permission.shall-i", "permission", "ending", ("?",),
-     r"\b(?:soll(?:en|te|ten)? (?:ich|wir)|m[oö]chte(?:st du|n sie)|willst du|wollen (?:sie|wir)|h[aä]tte(?:st du|n sie) gern|magst du|darf ich|kann ich|passt (?:das|dir)|ist das (?:ok|okay|in ordnung)"
-     r"|einverstanden|weiter mit|mache ich|bevorzug(?:st du|en sie))\b[^?\n]{0,160}\?", _ASK, "asks in German for leave it already has"),
-    ("de.permission.say-so", "permission", "ending", ("bescheid", "wenn du", "wenn sie", "falls du", "falls gew", "lass mich", "sag "),
-     r"\b(?:gib|geben sie|sag|sagen sie) (?:mir |einfach |mir einfach |kurz |mir kurz )?(?:bescheid|ja|ok|wenn|ob|welche)|\blass(?:en sie)? mich wissen"
-     r"|\b(?:wenn|falls) (?:du|sie|gew[uü]nscht|das passt)\b[^.?\n]{0,50}\b(?:mache|baue|[uü]bernehme|setze|starte|fange|k[uü]mmere|kann|beginne|lege|ziehe) ich\b",
-     _ASK, "waits in German for a word it does not need"),
-    ("de.your-call.which", "your-call", "closing", ("welche", "entscheid", "wie soll", "was soll", "deine", "ihre", "warte auf", "lieber"),
-     r"\b(?:welche[nrs]?|wie|was)\b[^?.\n]{0,80}\b(?:soll|m[oö]cht|bevorzug|lieber|nehmen|w[aä]hl)[^?.\n]{0,60}\?|\b(?:deine|ihre) (?:entscheidung|wahl)\b|\b(?:entscheidest du|du entscheidest|liegt bei (?:dir|ihnen))"
-     r"|\bwarte (?:ich )?auf (?:deine?n?|ihre?n?) (?:ok|entscheidung|freigabe|antwort|r[uü]ckmeldung)", _ASK, "hands the choice back in German"),
-    ("de.continuing.next", "continuing", "last", ("ich ", "weiter mit", "weiter geht", "dann ", "jetzt"),
-     r"^(?:gut|ok|okay|so|jetzt|nun|dann|danach|als n[aä]chstes|im n[aä]chsten schritt|anschlie[sß]{1,2}end|zuerst)?[,:]? ?"
-     r"(?:(?:ich )?(?:mache|fahre|setze|arbeite|gehe|k[uü]mmere|beginne|starte|pr[uü]fe|schaue|werde|baue|nehme|passe|schreibe|ziehe|f[uü]hre)\b[^.?!\n]{0,100}|weiter (?:mit|geht)[^.?!\n]{0,80})[.:…]?$",
-     _NEXT, "announces in German work that did not come"),
-    ("de.remaining.list", "remaining", "last-list", ("offen", "fehl", "verbleib", "ausste", "nächste", "to-do", "todo"),
-     r"^[^\n]{0,30}(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehlt noch|fehlen noch|verbleib|ausstehend|steht noch aus|n[aä]chste schritte|to-?dos?)[^\n]{0,30}\n",
-     _OWED, "lists in German what is still to do"),
-    ("de.remaining.still", "remaining", "ending", ("noch", "verbleib", "offen"),
-     r"\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}(?:offen|[uü]brig|migriert|umgesetzt|erledigt|fertig|aus\b|fehl)|\b(?:es )?(?:fehlen|fehlt|verbleiben|bleiben) noch\b"
-     r"|\b\d+ [^.\n]{0,30}(?:verbleiben|sind noch offen|fehlen noch|stehen noch aus)", _OWED, "says in German that work is left"),
-    ("de.capacity.context", "capacity", "ending", ("kontext", "sitzung", "session"),
-     r"\bmein(?:em?|en)? kontext|\bkontext(?:fenster)?\b[^.\n]{0,24}(?:knapp|fast|voll|begrenzt|geht|reicht)|\bneue[nr]? (?:sitzung|session)\b", ("product",),
-     "gives its own capacity as the reason, in German"),
-    ("de.wrap-up.here", "wrap-up", "ending", ("für heute", "feierabend", "guter punkt", "guter zeitpunkt", "höre hier", "stoppe hier", "pausier", "morgen"),
-     r"\bf[uü]r heute\b|\bguter (?:punkt|zeitpunkt)\b|\b(?:h[oö]re|stoppe|pausiere|beende) (?:ich )?hier|\bmorgen (?:weiter|geht)", _NEXT, "winds down in German"),
-    # --- Russian
+     r"\b(?:soll(?:en|te|ten)? (?:ich|wir)|m[oö]chte(?:st du|n sie)|willst du|wollen (?:sie|wir)|magst du|darf ich"
+     r"|kann ich|passt (?:das|dir|es)|ist das (?:ok|okay|so|in ordnung)|einverstanden|weiter mit|weitermachen"
+     r"|loslegen|fortfahren|bevorzug(?:st du|en sie)|(?:welche[nrs]?|was|womit)\b[^?.\n]{0,60}\b(?:lieber|nehmen"
+     r"|anfangen|meinst|denkst)|wie [^?.\n]{0,30}(?:vorgehen|weiter))\b[^?\n]{0,160}\?",
+     _ASK, "asks for leave it already has"),
+    ("de.permission.say-so", "permission", "ending", ("bescheid", "wenn ", "falls ", "wissen", "sag ", "deine ",
+     "ihre ", "warte", "entscheid"),
+     r"\b(?:gib|geben sie|sag|sagen sie) (?:mir |einfach |kurz |gern ){0,3}(?:bescheid|ja|ok|wenn|ob|welche)"
+     r"|\blass(?:en sie)? (?:es )?mich wissen|\b(?:wenn|falls) (?:du|sie|gew[uü]nscht|(?:das|es)(?: so"
+     r"| f[uü]r dich)? (?:passt|ok|okay|in ordnung))\b[^.?\n]{0,50}\b(?:mache|baue|[uü]bernehme|setze|starte|fange"
+     r"|k[uü]mmere|kann|beginne|lege|ziehe|erg[aä]nze) ich\b|\b(?:deine|ihre) (?:entscheidung|wahl)\b"
+     r"|\bdu entscheidest|\bliegt bei (?:dir|ihnen)|\bwarte (?:ich )?auf (?:deine?n?|ihre?n?) (?:ok|entscheidung"
+     r"|freigabe|antwort|r[uü]ckmeldung)", _ASK, "waits for a word it does not need"),
+    ("de.continuing.next", "continuing", "last", ("ich ", "weiter mit", "weiter geht"),
+     r"^(?:gut|okay|ok|so|alles klar|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als n[aä]chstes"
+     r"|im n[aä]chsten schritt|anschlie(?:ß|ss)end|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b"
+     r"|ich (?:mache|fahre|setze|arbeite|gehe|k[uü]mmere|beginne|starte|pr[uü]fe|schaue|werde|baue|passe|schreibe"
+     r"|ziehe|f[uü]hre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$",
+     _NEXT, "announces work that did not come"),
+    ("de.remaining.list", "remaining", "last-list", ("offen", "fehl", "verbleib", "ausste", "to-do", "todo",
+     "zu tun"),
+     r"^[^\n]{0,30}\b(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|verbleib|ausstehend"
+     r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,30}\n", _OWED, "lists what is still to do"),
+    ("de.remaining.still", "remaining", "ending", ("noch", "verbleib"),
+     r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}"
+     r"(?:offen|[uü]brig|migriert|umgesetzt|erledigt|fertig|aus\b|fehl)|\b(?:fehlen|fehlt|verbleiben|bleiben) noch\b"
+     r"|\b\d+ [^.\n]{0,30}(?:verbleiben|sind noch offen|fehlen noch|stehen noch aus))",
+     _OWED, "says that work is left"),
+    # Russian
     ("ru.permission.shall-i", "permission", "ending", ("?",),
-     r"\b(?:хочешь|хотите|хотел(?:а|и)? бы|мне|можно|нужно ли|стоит ли|надо ли|начина|продолжа|дела[юе]|приступа|запуска|давай|начн[её]м|продолжим|сделаем)[^?\n]{0,140}\?"
-     r"|^\W{0,3}(?:[а-яё]{1,20} )?[а-яё]{1,20}(?:ать|ить|еть|ять|уть|сти|чь|ыть)(?:ся)?\b[^.?\n]{0,120}\?", _ASK, "asks in Russian for leave it already has"),
-    ("ru.permission.say-so", "permission", "ending", ("если ", "скажи", "дай", "как только"),
-     r"\bесли (?:хочешь|хотите|нужно|надо|согласен|согласны|ок|устраивает|да)\b[^.?\n]{0,60}\b(?:могу|[а-яё]{3,20}(?:ю|у|усь|юсь))\b|\b(?:скажи(?:те)?),? (?:и |если|когда|слово|да\b|как(?:ой|ую)|с чего)|\bдай(?:те)? знать\b",
-     _ASK, "waits in Russian for a word it does not need"),
-    ("ru.your-call.which", "your-call", "closing", ("как", "решать", "усмотрен", "жду", "выб", "подтверд"),
-     r"\b(?:какой|какую|какое|какие|с чего|что)\b[^?.\n]{0,80}\b(?:выб|предпоч|вариант|подход|делать|делаем|нач)[^?.\n]{0,60}\?|\bкак (?:поступ|лучше|быть|сделать)[^?.\n]{0,60}\?|\b(?:решать|решай(?:те)?) (?:тебе|вам)|\bна (?:твоё|твое|ваше) усмотрен"
-     r"|\bжду (?:твоего|вашего|твоих|ваших|решени|подтвержд|указани|ответа)|\bвыб(?:ери|ор за|ирай)|\bподтверди(?:те)?\b", _ASK, "hands the choice back in Russian"),
-    ("ru.continuing.next", "continuing", "last", ("ю", "у", "продолж", "перехо"),
-     r"^(?:(?:хорошо|ок|отлично|так|теперь|сейчас|далее|дальше|затем|потом|следующим шагом|сначала|давай(?:те)?),? ){0,3}(?:я )?"
-     r"(?:продолжаю|перехожу|приступаю|начинаю|запускаю|двигаюсь|иду|берусь|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу|посмотрим|проверим)\b[^.?!\n]{0,120}[.:…]?$",
-     _NEXT, "announces in Russian work that did not come"),
-    ("ru.remaining.list", "remaining", "last-list", ("остал", "следующие шаги", "не сделано", "предстоит", "дальнейш"),
-     r"^[^\n]{0,30}(?:осталось|остались|оставшиеся|следующие шаги|не сделано|предстоит|что дальше)[^\n]{0,30}\n", _OWED, "lists in Russian what is still to do"),
-    ("ru.remaining.still", "remaining", "ending", ("остал", "остаётся", "остается", "ещё", "еще", "предстоит"),
-     r"\bостал(?:ось|ся|ись|ась)\b[^.?\n]{0,40}(?:\d|[а-яё]{2,20}(?:ать|ить|еть|ять|сти|овать)|тест|файл|задач|шаг|пункт)|\b(?:ещё|еще) (?:нужно|надо|предстоит)\b|\b(?:ещё|еще) не (?:сдел|реализ|готов|перен|покры|напис|исправ|мигр|доб|обнов|провер)", _OWED, "says in Russian that work is left"),
-    ("ru.capacity.context", "capacity", "ending", ("контекст", "сесси", "чат"),
-     r"\bконтекст[а-яё]{0,4}\b[^.\n]{0,24}(?:заканч|исход|почти|мало|переполн|огранич|закончил)|\bнов(?:ой|ую|ом) (?:сесси|чат)", ("product",), "gives its own capacity as the reason, in Russian"),
-    ("ru.wrap-up.here", "wrap-up", "ending", ("на сегодня", "остановлюсь", "точка остановки", "прерв", "завтра", "потом продолж"),
-     r"\bна сегодня\b|\bостановлюсь (?:здесь|на этом)|\bхорошая точка|\bпрервусь|\bзавтра (?:продолж)", _NEXT, "winds down in Russian"),
+     r"\b(?:хочешь|хотите|хотел[аи]? бы|мне|можно|(?:нужно|стоит|надо) ли|начина|продолж|дела[юе]|приступа|запуска"
+     r"|давай|начн[её]м|сделаем|ид[её]м)[^?\n]{0,140}\?", _ASK, "asks for leave it already has"),
+    ("ru.permission.say-so", "permission", "ending", ("если ", "скажи", "дай", "как ", "реша", "усмотрен", "жду",
+     "выб", "подтверд"),
+     r"\bесли (?:хочешь|хотите|нужно|надо|соглас|ок\b|устраивает|да\b|вс[её] (?:ок|устраивает"
+     r"|верно))[^.?\n]{0,40}?[,—-] ?(?:то |я |могу |сразу |тогда ){0,2}\w{3,20}(?:[юу]|[юу]сь|ать|ить)\b"
+     r"|\bскажи(?:те)?,? (?:и |когда|слово|да\b|как(?:ой|ую)|с чего|если (?:нужно|хочешь|надо))"
+     r"|\bдай(?:те)? знать,? (?:если (?:нужно|хо[чт]|надо)|когда|как|и )|\bреша(?:ть|й|йте) (?:тебе|вам|сам)"
+     r"|\bна (?:тво[её]|ваше) усмотрен|\bжду (?:тво|ваш|решени|подтвержд|указани|ответа)|\bвыб(?:ери|ор за|ирай)"
+     r"|\bподтверди(?:те)?\b", _ASK, "waits for a word it does not need"),
+    ("ru.continuing.next", "continuing", "last", ("ю", "у", "посмотрим", "проверим"),
+     r"^(?:(?:хорошо|ок|отлично|так|теперь|сейчас|далее|дальше|затем|потом|следующим шагом|сначала"
+     r"|давай(?:те)?)[,.]? ){0,3}(?:я )?(?:(?:продолжаю|перехожу|приступаю|начинаю|запускаю|двигаюсь|иду|берусь"
+     r"|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу|посмотрим"
+     r"|проверим|смотрю|проверяю)\b|(?:(?<=сейчас )|(?<=теперь )|(?<=дальше ))\w{2,20}(?:аю|яю|ую|ею|рю|лю|жу|шу"
+     r"|щу)\b)[^.?!\n]{0,120}[.:…]{0,3}$", _NEXT, "announces work that did not come"),
+    ("ru.remaining.list", "remaining", "last-list", ("остал", "оставш", "остаётся", "остается", "не сделано",
+     "предстоит"),
+     r"^[^\n]{0,30}(?:остал(?:ось|ись)|оста[её]тся|оставшиеся|не сделано|предстоит)[^\n]{0,30}\n",
+     _OWED, "lists what is still to do"),
+    ("ru.remaining.still", "remaining", "ending", ("остал", "остаё", "остае", "ещё", "еще"),
+     r"\bоста(?:л(?:ось|ся|ись|ась)|[её]тся|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b|тест"
+     r"|файл|задач|шаг|пункт)|\bещ[её] (?:нужно|надо|предстоит)\b|\bещ[её] не (?:сдел|реализ|готов|перен|покры|напис"
+     r"|исправ|мигр|доб|обнов|провер)", _OWED, "says that work is left"),
+    # Shapes that several languages share
+    ("other.your-call.question", "your-call", "last", ("?", "？"),
+     r"^(?=[^\n]{0,400}(?:[^\W\x00-\x7f]|¿))[^\n]{0,600}[?？]\W{0,16}$", _ASK, "closes with a question to the reader"),
+    ("other.your-call.before", "your-call", "ending", ("avant", "antes de", "bevor", "прежде", "之前", "る前", "하기 전"),
+     r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|確認|确认|ください|bestätig|подтверд|확인))[^\n]{0,200}(?:\bavant (?:que je"
+     r"|de (?:continu|commenc|pass|lanc))|\bantes de (?:que (?:yo )?)?(?:continu|seguir|come[cç]|empe|prosseg|avan)"
+     r"|\bbevor ich (?:weiter|anfange|beginne|starte|los)|\bпрежде чем (?:я )?(?:продолж|нач|прист)|(?:继续|繼續|开始|開始)之前"
+     r"|(?:進め|始め|続け)る前に|(?:진행|시작|계속)하기 전에)", ("gated", "public", "past"), "will not go on before it is told to"),
+    ("other.menu.lead-in", "menu", "lead-in", (":", "："),
+     r"(?:\b(?:souhaite[sz]?|veux|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|pr[ée]f[èe]res)|\b(?:quieres|deseas"
+     r"|prefieres|quer que|deseja|prefere|op[ct]iones|op[cç][oõ]es)\b|\bm[oö]chte(?:st du|n sie)\b|\bsoll ich\b"
+     r"|\b(?:хочешь|хотите|варианты)\b|希望我|要我|选项|選項|哪个方案|哪種方案|请选|請選|どちら|どれ|어느|선택(?:해|지)|원하)[^\n]{0,60}[:：]\W{0,4}$",
+     _ASK, "offers options and chooses none"),
+    ("other.capacity.cjk", "capacity", "ending", ("上下文", "会话", "會話", "对话", "對話", "token", "/compact", "コンテキスト",
+     "トークン", "セッション", "컨텍스트", "토큰", "세션", "대화"),
+     r"(?:上下文|token)[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|即將|有限|剩|耗尽|压缩|壓縮)|压缩上下文|壓縮上下文|/compact|(?:新|新的|下一个|下个)(?:会话"
+     r"|會話|对话|對話)[^。\n]{0,6}(?:继续|繼續|再|处理|完成)|(?:コンテキスト|トークン)[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|(?:新しい|新規|別の"
+     r"|次の)(?:セッション|会話|チャット)[^。\n]{0,8}(?:続|再開|進め|対応|引き)|(?:컨텍스트|토큰)[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|(?:새|새로운"
+     r"|다음) ?(?:세션|대화)[^.\n]{0,8}(?:이어|계속|진행|시작)", _PRODUCT, "gives its own capacity as the reason"),
+    ("other.capacity.euro", "capacity", "ending", ("context", "kontext", "контекст", "sess", "sesión", "sitzung",
+     "conversa", "сесси"),
+     r"\b(?:contexte?|contexto|kontext(?:fenster)?|контекст[а-яё]{0,4})\b[^.\n]{0,24}(?:limit|satur|presque|restant"
+     r"|casi|quase|acab|agot|lleno|cheio|plein|knapp|fast|voll|geht|заканч|исход|почти|мало|переполн|огранич|законч)"
+     r"|\b(?:nouvelle (?:session|conversation)|nova (?:sess[aã]o|conversa)|nueva (?:sesi[oó]n|conversaci[oó]n)"
+     r"|sess[aã]o nova|neuen? (?:sitzung|session)|нов(?:ой|ую|ом) (?:сесси|чат))",
+     _PRODUCT, "gives its own capacity as the reason"),
+    ("other.wrap-up.cjk", "wrap-up", "ending", ("先到", "告一段落", "今天就", "下次", "改天", "明天", "ここまで", "区切り", "続きは", "きりが",
+     "여기까지", "다음에", "내일"),
+     r"先到[这這]|告一段落|今天就到|(?:下次|改天|明天)(?:再|继续|繼續)|(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切|止め|終わり)"
+     r"|続きは[^。\n]{0,8}(?:次回|後日|明日|別)|(?:区切り|きり)が(?:良|よ|い)い?|(?:오늘은|일단|이번에는|우선)[^.\n]{0,8}(?:여기까지|마무리|멈추)|(?:다음에|내일"
+     r"|나중에)[^.\n]{0,6}(?:이어|계속)", _NEXT, "winds down"),
+    ("other.wrap-up.euro", "wrap-up", "ending", ("m'arr", "aujourd'hui", "por ho", "por aqu", "parada", "punto",
+     "point", "pause", "für heute", "guter", "hier", "morgen", "на сегодня", "остановлюсь", "точка", "прерв",
+     "завтра"),
+     r"\bje m'arr[eê]te (?:ici|l[aà])|\b(?:pour aujourd'hui|por hoje|por hoy|f[uü]r heute)\b|\bpar[oa] por aqu[ií]\b"
+     r"|\bbom ponto de parada|\bbuen punto (?:para|de)|\bbon (?:point|moment) (?:d'arr[eê]t|pour)"
+     r"|\bfais(?:ons)? une pause|\bguter (?:punkt|zeitpunkt)\b|\b(?:h[oö]re|stoppe|pausiere|beende) (?:ich )?hier"
+     r"|\bmorgen weiter|\bна сегодня\b|\bостановлюсь (?:здесь|на этом)|\bхорошая точка|\bпрервусь|\bзавтра продолж",
+     _NEXT, "winds down"),
+    ("other.narration.look", "narration", "whole", ("现在", "現在", "先", "让我", "讓我", "我来", "我去", "ます。", "겠습니다", "게요",
+     "je ", "voy a", "vou ", "déjame", "deix", "lass mich", "ich ", "посмотр", "провер", "смотрю"),
+     r"^(?:好的?|嗯|明白了?|收到)?[，。]?(?:现在|現在|我先|我来|我來|我去|我再|先|[让讓]我)(?:继续|繼續|开始|開始|处理|處理|执行|執行|修复|修復|实现|實現|实施|检查|檢查|查看|看"
+     r"|读取|讀取|阅读|运行|運行|测试|測試|更新|创建|創建|编写|編寫|写|輸出|输出|整理|整合|分析|搜索|添加|完善|迁移|遷移|验证|驗證|修改|改|重构|重構|补充|補|生成|做"
+     r"|跑)(?![^。\n]{0,60}(?:了|吗|嗎|完成|完毕|即可|就行|你|您|以下命令))|^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に"
+     r"|ちょっと)[^。\n]{0,50}(?:確認し|見てみ|調べ|試し|読み|進め|始め)ます。|^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro |zuerst "
+     r"|сначала |сейчас |давай(?:те)? |먼저 |우선 |이제 )?(?:je (?:vais(?! attendre)|v[ée]rifie|regarde|jette|relis"
+     r"|cherche)|voy a (?!esperar)|vou (?!aguardar|esperar)|d[ée]jame|deix[ae](?: eu|-me)|lass mich|ich (?:schaue"
+     r"|pr[uü]fe)|посмотрю|проверю|посмотрим|проверим|смотрю|проверяю|[^.?\n]{0,40}(?:확인|살펴|수정|검토"
+     r"|조사)[^.?\n]{0,8}(?:겠습니다|게요))(?!\w)[^.!?\n]{0,120}(?:[.:…]|$)",
+     _NEXT, "is a line before an action that never came"),
 )
 
 EXCUSES_OTHER = (
     # A courtesy: anything else, any questions, more detail if wanted.
-    ("courtesy.zh", "excuse", "unit", ("其他", "其它", "别的", "別的", "随时", "隨時", "还有什么", "還有什麼", "任何", "详细", "詳細"),
-     r"其[他它]|[别別]的|任何|[还還]有(?:什[么麼]|[疑问問]{2})|[随隨][时時][^。\n]{0,6}(?:[说說]|[联聯]|找|告|叫|提)|[详詳][细細](?:解[释釋]|[说說]明|[讲講])", "a courtesy in Chinese"),
-    ("courtesy.ja", "excuse", "unit", ("他に", "ほかに", "何か", "あります", "質問", "不明", "詳し", "深掘り", "説明", "場合は"),
-     r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)|(?:質問|不明|気になる|知りたい|修正したい)[^。\n]{0,40}(?:あり|あれば|ございま)|詳しく|深掘り|説明(?:し|でき|いた)"
-     r"|場合は[^。\n]{0,10}(?:教えて|お知らせ)", "a courtesy in Japanese"),
-    ("courtesy.ko", "excuse", "unit", ("다른", "추가로", "더 ", "자세히", "궁금"),
-     r"(?:다른|추가로|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하신|궁금)|자세히|궁금", "a courtesy in Korean"),
-    ("courtesy.rom", "excuse", "unit",
-     ("autre", "outra", "otra", "algo m", "mais algu", "algum", "besoin de quoi", "dúvida", "duda", "question", "expli", "détail", "detal", "ajust"),
-     r"\b(?:autre chose|d'autres?\b|outr[ao]s?\b|otr[ao]s?\b|algo m[aá]s|algo mais|mais algum|d[uú]vidas?|dudas?|des questions|alg[uú]n ajuste|algum ajuste|un ajustement"
-     r"|(?:t'|vous |te |o |lo |eu )?expli(?:que|quer|car|co)\b|d[ée]taill?er|detall(?:ar|e)|detalh(?:ar|es))", "a courtesy"),
-    ("courtesy.de", "excuse", "unit", ("noch etwas", "sonst", "weitere", "fragen", "erklär", "genauer"),
-     r"\b(?:noch etwas|sonst (?:noch|etwas)|weitere (?:fragen|w[uü]nsche|anpassungen|hilfe)|fragen (?:hast|haben)|bei fragen|erkl[aä]r|genauer)", "a courtesy in German"),
-    ("courtesy.ru", "excuse", "unit", ("что-то", "что-нибудь", "вопрос", "друг", "ещё что", "еще что", "подробн", "объясн"),
-     r"ещ[её] что|что-то ещ[её]|что-нибудь|(?:есть|будут|возникнут) (?:какие-то )?вопрос|друг(?:ие|ой) (?:вопрос|задач|правк)|подробн|объясн", "a courtesy in Russian"),
+    ("courtesy.cjk", "excuse", "unit", ("他", "它", "别的", "別的", "时", "還有", "还有", "任何", "一些", "详", "詳", "何か", "ほか", "あり",
+     "質問", "不明", "問題", "あれば", "説明", "場合は", "不具合", "エラー", "深掘り", "다른", "추가로", "더 ", "자세히", "궁금", "문제", "언제든"),
+     r"(?:其他|其它)(?!文件|模块|接口|页面|测试|表|部分|组件|檔案)|别的|別的|任何|[还還]有(?:什么|什麼|哪些|疑问|问题)|[随隨][时時][^。\n]{0,6}(?:说|說|联系|聯|找|告|叫"
+     r"|提)|详细说|详细解|詳細說|[让讓]我[帮幫]你[^。\n]{0,4}一些|(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)|(?:質問|不明|気になる|知りたい|修正したい|問題"
+     r"|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た|出れ)|詳しく|深掘り|説明し|説明でき|場合は[^。\n]{0,10}(?:教えて|お知らせ)|(?:다른|추가로"
+     r"|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하신|궁금)|자세히|궁금|문제가 (?:있|생기)|언제든", "is a courtesy"),
+    ("courtesy.euro", "excuse", "unit", ("autre", "outr", "otr", "alg", "besoin", "dúvida", "duda", "question",
+     "expli", "détail", "detal", "ajust", "necesit", "precis", "probl", "funciona", "noch etwas", "sonst", "weitere",
+     "fragen", "erklär", "genauer", "brauchst", "что", "вопрос", "друг", "подробн", "объясн", "пробл"),
+     r"\b(?:autre chose|d'autres? (?:chose|question|besoin|ajustement|modif)|outr[ao]s? (?:coisa|d[uú]vida|ajuste"
+     r"|pergunta|quest)|otr[ao]s? (?:cosa|duda|pregunta|consulta|ajuste|cambio)|algo m[aá]s|algo mais|mais algum"
+     r"|d[uú]vidas?|dudas?|des questions|alg[uú]n (?:ajuste|problema|error)|algum (?:ajuste|problema|erro)"
+     r"|un ajustement|si (?:tu as|vous avez) (?:besoin|des)|s[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver"
+     r"|encontra|funciona)|expli(?:que|quer|car|co)\b|d[ée]taill?er|detall(?:ar|e)|detalh(?:ar|es)|noch etwas"
+     r"|sonst (?:noch|etwas)|weitere (?:fragen|w[uü]nsche|anpassungen|hilfe|[aä]nderungen)|fragen (?:hast|haben)"
+     r"|bei fragen|erkl[aä]r|genauer|(?:etwas|hilfe) (?:brauchst|ben[oö]tig)|ещ[её] что|что-(?:то (?:ещ[её]|не так"
+     r"|пойд)|нибудь)|(?:есть|будут|возникнут|остались)(?: ещ[её])? (?:ли |какие-(?:то|нибудь|либо) )?вопрос"
+     r"|друг(?:ие|ой|ими|их) (?:вопрос|задач|правк|пожелан)|подробн|объясн|если что\b|проблем)", "is a courtesy"),
     # A step that only the reader can take comes first.
-    ("gated.zh", "excuse", "unit", ("截图", "截圖", "给我", "給我", "发我", "試", "试", "刷新", "重启", "重啟", "扫码", "好后", "完", "登录", "登入", "回答"),
-     r"截[图圖]|[发發贴貼][给給]?我|[试試](?:一下|[试試])|刷新|重[启啟]|[扫掃][码碼]|(?:买|買|装|裝|弄|填|配置|[设設]置|[准準][备備]|注册|登[录入錄])(?:好|完|成功)?[^。\n]{0,4}[后後完]|回答[这這以上]", "the reader acts first, in Chinese"),
-    ("gated.ja", "excuse", "unit", ("手動", "お手数", "実行し", "ログイン", "再起動", "設定し", "送って", "貼り", "共有"),
-     r"手動で|お手数|(?:実行|ログイン|再起動|設定|入力|共有|送付?|貼り付け)(?:っ|し)?て?(?:いただ|ください|くだされば|たら|後)", "the reader acts first, in Japanese"),
-    ("gated.ko", "excuse", "unit", ("수동", "하시면", "하신 후", "주시면", "공유", "붙여", "보내", "로그인"),
-     r"수동|(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내|실행)[^.\n]{0,4}(?:하시면|하신|주시면|주세요|되면)", "the reader acts first, in Korean"),
-    ("gated.rom", "excuse", "near",
-     ("une fois", "quand tu", "quand vous", "envoie", "colle", "depois que", "quando você", "assim que", "envie", "mande", "cuando ", "una vez", "envíame", "pégame", "pásame"),
-     r"\b(?:une fois (?:que (?:tu|vous)|connect|install)|quand (?:tu|vous) (?:auras|aurez|as|avez)|(?:envoie|colle|envoyez|collez|partage|montre)[-\u2011 ](?:moi|le|la|les)|(?:depois|assim) que voc[eê]"
-     r"|quando voc[eê] (?:tiver|fizer|terminar)|me (?:envie|mande|passe|mostre)\b|cuando (?:hayas|tengas|lo hayas|termines)|una vez que (?:hayas|tengas|lo)|(?:env[ií]a|p[eé]ga|p[aá]sa|m[aá]nda)me)", "the reader acts first"),
-    ("gated.de", "excuse", "near", ("sobald du", "sobald sie", "nachdem du", "nachdem sie", "schick", "poste", "teile mir", "wenn du"),
-     r"\b(?:sobald|nachdem) (?:du|sie) (?!mir|ja|ok|zustimm)|\b(?:schicke?|poste|teile?|zeige?) (?:mir|sie|es|den|die)\b|\bwenn du [^.\n]{0,50}\b(?:hast|bist)\b", "the reader acts first, in German"),
-    ("gated.ru", "excuse", "near", ("как только", "когда ", "после того", "скинь", "пришли", "покажи", "вставь", "уточни", "перезапусти"),
-     r"\b(?:как только (?:ты|вы|[а-яё]{2,20}(?:ешь|ете|ишь|ите))|когда (?:сдела|закончи|запусти|настро)[а-яё]*|после того,? как (?:ты|вы)|скинь|пришли|покажи|вставь|уточни|перезапусти)", "the reader acts first, in Russian"),
-    # A question of fact that only the reader can answer: what is on the screen, what was meant, what was done.
-    ("fact.zh", "excuse", "unit", ("看到", "显示", "顯示", "出现", "報錯", "报错", "收到", "效果", "了吗", "了嗎", "之前", "你是", "您是", "哪个页面"),
-     r"^(?![^。\n]{0,40}[要让讓]我(?!们之))(?=[^\n]{0,120}(?:看到|[显顯]示|出[现現]|[报報][错錯]|收到|效果|了[吗嗎]|你是(?:指|[说說]|不是)))|(?:之前|刚才|剛才)[^。\n]{0,8}(?:聊|[说說]|提)", "a question of fact in Chinese"),
-    ("fact.ja", "excuse", "unit", ("見え", "表示", "出て", "でした", "ました", "ていますか", "という意味"),
-     r"見えますか|表示され[^。\n]{0,6}か|出(?:て|ま)[^。\n]{0,6}か|(?:でした|ました|ていま(?:す|せん))か|という意味", "a question of fact in Japanese"),
-    ("fact.ko", "excuse", "unit", ("보이", "나오", "뜨", "하셨", "됐", "인가요", "이었"),
-     r"보이(?:나|시나|십)|나오나요|뜨나요|하셨(?:나|습)|됐나요|(?:무엇|뭐|것)(?:인가|이었)", "a question of fact in Korean"),
-    ("fact.rom", "excuse", "unit", ("vois", "voyez", "s'affiche", "avez-vous", "as-tu", "aparece", "você vê", "consegue", "ves ", "sale ", "viste", "tens ", "tiene"),
-     r"\b(?:vois[-\u2011 ]tu|(?:tu|vous) (?:vois|voyez)|voyez[-\u2011 ]vous|s'affiche|avez[-\u2011 ]vous|as[-\u2011 ]tu|aparece|voc[eê] (?:v[eê]|viu|consegue|j[aá] )|(?:qu[eé]|lo que) ves|te sale|has (?:visto|probado)|viste)\b", "a question of fact"),
-    ("fact.de", "excuse", "unit", ("siehst", "sehen sie", "hast du", "haben sie", "angezeigt", "meinst", "meinen"),
-     r"\b(?:siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du|meinen sie)\b", "a question of fact in German"),
-    ("fact.ru", "excuse", "unit", ("вид", "показыва", "появ", "пишет", "что именно", "ошибк", "другое", "получилось", "работает ли", "имел"),
-     r"\b(?:видишь|видите|показывает|появил|появля|пишет|что именно|какая ошибка|что-то другое|получилось|работает ли|имел[аи]? в виду)", "a question of fact in Russian"),
-    # What cannot be taken back, or is public, stays the reader's to allow.
-    ("irreversible.cjk", "excuse", "unit", ("删除", "刪除", "清空", "强制", "強制", "生产", "正式", "线上", "線上", "不可", "削除", "本番", "삭제", "운영", "되돌릴", "production", "force"),
-     r"[删刪]除|清空|(?:[强強]制|force)[^。\n]{0,4}(?:推送|push|プッシュ|푸시)|生[产產](?:[环環]境|[库庫])|正式(?:[环環]境|服)|[线線]上(?:[环環]境|[数數]据|服)|不可(?:逆|恢)|削除|本番(?:環境|db|データ|へ|に)|삭제|운영 ?(?:환경|서버|db)|되돌릴|production", "a risk that is the reader's, in Chinese, Japanese or Korean"),
-    ("irreversible.euro", "excuse", "unit",
-     ("supprim", "delet", "exclu", "apag", "borr", "elimin", "lösch", "удал", "produc", "produktion", "прод", "force", "irr", "необратим", "écras"),
-     r"\b(?:supprim|delet|exclu[ií]|apag(?:ar|o)|borr(?:ar|o)|elimin|l[oö]sch|удал|produ[cç][aã]o|producci[oó]n|produktion|в прод|на прод|force|irr[ée]versible|irrevers[ií]|unwiderruflich|необратим|[ée]craser)", "a risk that is the reader's"),
-    # What is owed is disposed of, or the list is the reader's own.
-    ("disposed.cjk", "excuse", "near", ("范围", "範圍", "范圍", "可选", "可選", "约定", "已知", "無關", "无关", "範囲外", "対象外", "任意", "既存", "범위", "선택 사항", "별도 이슈"),
-     r"(?:不在|超出|不[属屬])[^。\n]{0,10}[范範][围圍]|可[选選]|按[约約]定|[与與和][^。\n]{0,10}[无無][关關]|範囲外|対象外|任意|既存の|범위 ?(?:밖|외)|선택 사항|별도 이슈", "disposed of"),
-    ("disposed.euro", "excuse", "near",
-     ("hors p", "hors du p", "fora do escopo", "fuera de", "opcion", "option", "recomend", "recommand", "außerhalb", "optional", "вне ", "как договор", "необязат", "comme convenu", "como combinado", "wie vereinbart"),
-     r"\bhors (?:du )?p[ée]rim[èe]tre|\bfora do escopo|\bfuera (?:del|de) (?:alcance|esta)|\bop[ct]iona(?:l|is|les)\b|\boptionnel|\brecomend(?:ad[oa]s|aciones)|\brecommand[ée]e?s|\bau[sß]{1,2}erhalb|\bвне (?:рамок|задачи|объ)|\bкак договор|\bнеобязат"
-     r"|\bcomme convenu|\bcomo (?:combinado|acordado)|\bwie (?:vereinbart|besprochen)", "disposed of"),
-    ("theirs.zh", "excuse", "list", ("你需要", "您需要", "你要", "手动", "手動", "管理员", "人工", "你来", "请你", "你自己"),
-     r"[你您](?:还|還)?(?:只)?(?:需要?|要|得|可以|自己)|手[动動]|人工|管理[员員]", "the reader's own steps, in Chinese"),
-    ("theirs.ja", "excuse", "list", ("手動", "お手元", "ご自身", "してください", "お願い"), r"手動|お手元|ご自身|(?:して|を)ください|お願い", "the reader's own steps, in Japanese"),
-    ("theirs.ko", "excuse", "list", ("수동", "직접", "하세요", "해 주세요"), r"수동|직접|하세요|해 ?주세요", "the reader's own steps, in Korean"),
-    ("theirs.euro", "excuse", "list", ("manuel", "manual", "de ton côté", "de votre côté", "do seu lado", "por tu parte", "du musst", "sie müssen", "вручную", "добавь", "запусти", "укажи", "тебе нужно", "вам нужно"),
-     r"\b(?:manuellement|manualmente|manuell\b|de (?:ton|votre) c[oô]t[ée]|do seu lado|por tu (?:parte|lado)|du musst|sie m[uü]ssen|вручную|добавь|запусти|укажи|(?:тебе|вам) нужно)", "the reader's own steps"),
-    ("product.any", "excuse", "unit", ("模型的", "用户的", "モデルの", "ユーザー", "모델의", "사용자", "modèle", "modelo", "modell", "react", "модел", "пользоват"),
-     r"模型的|用[户戶]的|モデルの|ユーザー|모델의|사용자|\b(?:du mod[èe]le|do modelo|del modelo|des modells|react|модели|пользоват)", "a product's limit, not the speaker's"),
+    ("gated.zh", "excuse", "unit", ("截", "我", "試", "试", "刷新", "重启", "重啟", "码", "好", "完", "登", "回答", "看"),
+     r"截[图圖]|(?:复制|複製|发|發|贴|貼|提供|上传|填)[^。，\n]{0,6}[给給]我|(?:发|發|贴)我|告[诉訴]我(?:这些|具体|結果|结果)|试一下|试试|試試|刷新|重启|扫码|掃碼"
+     r"|[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)|(?:买|買|装|弄|填|配置|设置|準備|准备|注册|登录|登入|授权|创建|建)(?:好|完|成功|完成)?[^。\n]{0,3}(?:后"
+     r"|後|完|好了)|回答(?:这|以上|這)", "the reader acts first"),
+    ("gated.ja", "excuse", "unit", ("手動", "お手数", "て", "たら", "後"),
+     r"手動で|お手数|(?:実行|ログイン|再起動|設定|入力|共有|送付?|貼り付け)(?:っ|し)?て?(?:いただ|ください|くだされば|たら|後)|お試し", "the reader acts first"),
+    ("gated.ko", "excuse", "list", ("수동", "하시면", "하신 후", "주시면", "주세요", "되면"),
+     r"수동|(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요|되면)",
+     "the reader acts first"),
+    ("gated.euro", "excuse", "near", ("une fois", "quand ", "puedes", "podr", "pode", "peux", "pouvez", "kannst",
+     "können", "мож", "envoie", "envoyez", "colle", "répond", "montre", "partage", "donne", "depois que",
+     "quando você", "assim que", "envie", "mande", "cuando ", "una vez", "envíame", "pégame", "pásame", "prue", "test",
+     "sobald", "nachdem", "schick", "poste", "teil", "wenn du", "probier", "когда", "как только", "после того", "скин",
+     "кидай", "присл", "пришли", "покажи", "вставь", "уточни", "перезапусти", "попробуй"),
+     r"\b(?:une fois (?:que (?:tu|vous)|connect|install)|quand (?:tu|vous) (?:auras|aurez|as|avez)|(?:envoie|colle"
+     r"|envoyez|collez|partage|montre|donne|donnez)[-\u2011](?:moi|le|la|les)\b|r[ée]pond(?:s|ez) (?:en|aux|[aà])"
+     r"|(?:depois|assim) que voc[eê]|quando voc[eê] (?:tiver|fizer|terminar)|me (?:envie|mande|passe|mostre)\b"
+     r"|cuando (?:hayas|tengas|lo hayas|termines)|una vez que (?:hayas|tengas|lo)|(?:env[ií]a|p[eé]ga|p[aá]sa"
+     r"|m[aá]nda)me|pru[eé]ba(?:lo|la)?\b|test(?:e|ez) (?:[ae] |le |la |y |et )|(?:puedes|podr[ií]as|pode(?:ria)?"
+     r"|peux[- \u2011]tu|pouvez[- \u2011]vous|kannst du|k[oö]nnen sie|можешь|можете) (?:me |m'|mir |мне )?(?:compart"
+     r"|envi|env|mand|pas[ae]|mostr|partag|coll|schick|teil|zeig|die |den |присл|скин|показ)|(?:sobald|nachdem) (?:du"
+     r"|sie) (?!mir|ja|ok|zustimm)|(?:schicke?|poste|teile?|zeige?) (?:mir|sie|es|den|die)\b|wenn du [^.\n]{0,50}\b"
+     r"(?:hast|bist)\b|(?:probiere?|teste) (?:es|das|mal|die|den)\b|как только (?:ты|вы|\w{2,20}(?:ешь|ете|ишь|ите))"
+     r"|когда (?:сдела|закончи|запусти|настро)|после того,? как (?:ты|вы)|скин|кидай|присл|пришли|покажи|вставь"
+     r"|уточни|перезапусти|попробуй)", "the reader acts first"),
+    # A question of fact that only the reader can answer: what is on the screen, what was meant, what a name or a version is.
+    ("asks-facts.cjk", "excuse", "unit", ("到", "示", "出", "了吗", "了嗎", "之前", "你是", "期望", "什", "知道", "哪", "多少", "え", "か",
+     "보이", "나오", "뜨", "하셨", "됐", "인가요", "어디", "언제", "버전"),
+     r"^(?![^。\n]{0,40}(?:要我|[让讓]我))(?=[^\n]{0,120}(?:看到|显示|顯示|出现|出現|报错|報錯|收到|效果|了[吗嗎]|你是指|你是说|你是不是|你期望的|你期望看|是什么|是什麼"
+     r"|有什么|叫什么|为什么|什么内容|什么错误|什么问题|在哪|多少|需要(?:先)?(?:知道|了解)))|之前[^。\n]{0,8}(?:聊|说|提)|見えますか|表示され[^。\n]{0,6}か"
+     r"|出て[^。\n]{0,6}か|(?:でした|ました|ていま(?:す|せん))か|という意味|何ですか|どこに|どこで|いつ|보이(?:나|시나|십)|나오나요|뜨나요|하셨나|하셨습|됐나요|(?:무엇|뭐"
+     r"|것)(?:인가|이었)|어디(?!서?부터)|언제|버전", "asks what only the reader knows"),
+    ("asks-facts.euro", "excuse", "unit", ("?", "vois", "voyez", "marche", "fonctionne", "s'affiche", "aparece",
+     "ves", "вид", "пишет"),
+     r"\b(?:vois[-\u2011 ]tu|(?:tu|vous) (?:vois|voyez)|voyez[-\u2011 ]vous|s'affiche|[cç]a (?:marche|fonctionne)"
+     r"|avez[-\u2011 ]vous|as[-\u2011 ]tu|aparece|voc[eê] (?:v[eê]|viu|consegue|j[aá] )|(?:qu[eé]|lo que) ves|te sale"
+     r"|has (?:visto|probado)|viste)\b|\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cu[aá]l(?:es)? (?:es|son)|qual (?:é"
+     r"|e)|quais s[aã]o)\b(?! (?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|d[eé]c|op[cç]))|\b(?:d[oó]nde (?:est"
+     r"|qued|se )|onde (?:est|fica)|o[uù] (?:est|se)|combien|cu[aá]nt|quant[ao]s|pourquoi|por qu[eéê]\b)"
+     r"|\b(?:siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du (?:mit|den|die|das)|welche version|wie lautet"
+     r"|wie hei(?:ß|ss)t|wo (?:liegt|ist|finde))|\b(?:видишь|видите|показывает|появил|появля|пишет|что именно"
+     r"|какая (?:ошибка|версия)|что-то другое|получилось|работает ли|имел[аи]? в виду|где (?:лежит|находится)|сколько"
+     r"|почему|как(?:ой|ая|ое|ие) у (?:тебя|вас))", "asks what only the reader knows"),
+    # What is public or cannot be taken back stays the reader's to allow.
+    ("public.other", "excuse", "unit", ("删除", "刪除", "清空", "强制", "強制", "生产", "正式", "线上", "線上", "不可", "发布", "發布", "削除",
+     "本番", "公開", "삭제", "운영", "되돌릴", "produ", "force", "supprim", "delet", "exclu", "apag", "borr", "elimin", "lösch",
+     "удал", "прод", "irr", "необратим", "écras", "publi", "öffentlich"),
+     r"[删刪]除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:[吗嗎]|[？?]$)|清空|强制推送|強制推送|生产环境|生产库|生產環境|正式环境|正式環境|线上环境"
+     r"|线上数据|不可逆|不可恢|发布到|發布到|削除|本番(?:環境|db|データ|へ|に)|公開し|삭제|운영(?: ?환경| ?서버| ?db|에 배포)|되돌릴|production|force"
+     r"|\b(?:supprim|delet|exclu(?:ir|o)\b|apag(?:ar|o)\b|borr|elimin|l[oö]sch|удал)(?![^?\n]{0,40}(?:c[oó]d|dupli"
+     r"|import|fun[cç]|m[eé]tod|comm?ent|test|код|функц|метод|дубл|тест|импорт))|\b(?:produ[cç][aã]o|producci[oó]n"
+     r"|produktion|(?:в|на) прод|irr[ée]versible|irrevers[ií]|unwiderruflich|необратим|[ée]craser|publi(?:er|car|que)"
+     r"|ver[oö]ffentlich|опубликова)", "a risk that is the reader's"),
+    # What is owed is disposed of, or the steps are the reader's own.
+    ("disposed.cjk", "excuse", "near", ("围", "圍", "可选", "可選", "约定", "約定", "無", "无", "没有", "沒有", "0", "範囲外", "対象外",
+     "任意", "既存", "ありません", "범위", "선택 사항", "별도 이슈", "없"),
+     r"(?:不在|超出|不属)[^。\n]{0,10}[围圍]|可选|可選|按约定|无关|無關|[没沒]有(?:任何)?(?:剩|待|未|遗)|(?<![\d.,/])0 ?(?:个|個|项|項|件|개)|範囲外|対象外|任意"
+     r"|既存の|残り[^。\n]{0,10}ありません|범위 ?(?:밖|외)|선택 사항|별도 이슈|남은[^.\n]{0,10}없", "disposed of"),
+    ("disposed.euro", "excuse", "near", ("hors ", "escopo", "fuera de", "option", "opcion", "recom", "außerhalb",
+     "вне ", "договор", "необязат", "convenu", "combinado", "acordado", "vereinbart", "besprochen", "nada", "nenhum",
+     "ning", "rien", "aucun", "nichts", "kein", "ничего", "0 "),
+     r"\bhors (?:du )?p[ée]rim[èe]tre|\bfora do escopo|\bfuera (?:del|de) (?:alcance|esta)|\bop[ct]ion(?:al|ais|al"
+     r"|ales|nel)\b|\brecomend(?:ad[oa]s|aciones)\b|\brecommand[ée]e?s|\bau(?:ß|ss)erhalb|\bвне (?:рамок|задачи|объ)"
+     r"|\bкак договор|\bнеобязат|\bcomme convenu|\bcomo (?:combinado|acordado)|\bwie (?:vereinbart|besprochen)"
+     r"|\b(?:nada|nenhum|ning[uú]na?|aucune?|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|[aà] faire"
+     r"|por )|\bничего не оста|(?<![\d.,/])0 ", "disposed of"),
+    ("your-turn.other", "excuse", "list", ("你", "您", "手", "人工", "管理", "ください", "お願い", "수동", "직접", "하세요", "주세요", "manu",
+     "côté", "do seu lado", "por tu ", "du musst", "sie müssen", "вручную", "добавь", "запусти", "укажи", "тебе",
+     "вам "),
+     r"[你您][还還]?只?(?:需|要|得|可以|自己)|手动|人工|管理员|管理員|手動|お手元|ご自身|(?:して|を)ください|お願い|수동|직접|하세요|해 ?주세요|\b(?:manuellement"
+     r"|manualmente|manuell\b|de (?:ton|votre) c[oô]t[ée]|do seu lado|por tu (?:parte|lado)|du musst|sie m[uü]ssen"
+     r"|вручную|добавь|запусти|укажи|(?:тебе|вам) нужно)", "the reader's own steps"),
+    ("product.other", "excuse", "unit", ("模型的", "用户", "用戶", "モデルの", "ユーザー", "모델의", "사용자", "mod", "react", "модел",
+     "польз", "usu", "utilis", "nutzer"),
+     r"模型的|用[户戶]|モデルの|ユーザー|모델의|사용자|\b(?:du mod[èe]le|do modelo|del modelo|des modells|react|модели|пользоват"
+     r"|usu[aá]ri|utilisat|nutzer)", "a product's limit, not the speaker's"),
     # Only a person can lift it.
-    ("person.cjk", "blocker", "near",
-     ("密码", "密碼", "密钥", "金鑰", "token", "api key", "账号", "帳號", "用户名", "邮箱", "验证码", "驗證碼", "扫码", "公网", "パスワード", "認証", "権限", "ログイン", "비밀번호", "인증", "권한", "로그인", "계정", "登录", "登入"),
-     r"(?:[请請]|提供|[发發][给給]?我|告[诉訴]我|需要[你您]|填)[^。\n]{0,24}(?:密[码碼]|密[钥鑰]|金[鑰钥]|token|api key|[账帳][号號]|用[户戶]名|[邮郵]箱|[验驗][证證][码碼]|[扫掃][码碼]|公网|登[录入錄])"
-     r"|(?:密[码碼]|密[钥鑰]|token|[账帳][号號]|[验驗][证證][码碼])[^。\n]{0,12}(?:[发發][给給]?我|告[诉訴]我|提供)"
-     r"|(?:パスワード|認証情報|権限|apiキー|トークン|ログイン)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お願い)|(?:비밀번호|인증|권한|계정|로그인|api 키)[^.\n]{0,16}(?:필요|없|주세요|주시)", "only a person can give it"),
-    ("person.euro", "blocker", "near",
-     ("mot de passe", "identifiant", "senha", "credenci", "contraseña", "passwort", "zugangs", "anmelde", "парол", "токен", "доступ", "логин", "clé api", "chave de api", "clave de api", "api-key", "api-schl", "secrets"),
-     r"\b(?:besoin|fournis|donne|envoie|preciso|forne[cç]a|envie|informe|necesito|env[ií]a|proporciona|brauche|schick|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}"
-     r"(?:mots? de passe|identifiants|senha|credenci|contrase[nñ]a|passwort|zugangs|anmelde|парол|токен|доступ|логин|cl[ée] api|chave de api|clave de api|api-(?:key|schl)|secrets)", "only a person can give it"),
+    ("blocker.cjk", "blocker", "near", ("密", "金鑰", "token", "api key", "账号", "帳號", "用户名", "邮箱", "码", "公网", "登",
+     "パスワード", "認証", "権限", "ログイン", "apiキー", "비밀번호", "인증", "권한", "로그인", "계정", "api 키", "手机", "実機", "기기"),
+     r"(?:[请請](?!求|选|選)|提供|[发發][给給]?我|告[诉訴]我|需要[你您]|填)[^。\n]{0,24}(?:密码|密碼|密钥|密鑰|金鑰|token|api key|账号|帳號|用户名|邮箱|验证码"
+     r"|驗證碼|扫码|公网|登录|登入|手机)|(?:密码|密碼|密钥|token|账号|帳號|验证码)[^。\n]{0,12}(?:[发發][给給]?我|告[诉訴]我|提供)|(?:パスワード|認証情報|権限|apiキー"
+     r"|トークン|ログイン|実機)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お願い)|(?:비밀번호|인증|권한|계정|로그인|api 키|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)",
+     "only a person can give it"),
+    ("blocker.euro", "blocker", "near", ("de passe", "identifiants", "senha", "credenci", "contraseña", "passwort",
+     "zugangs", "anmelde", "парол", "токен", "доступ", "логин", " api", "api-", "secrets", "gerät", "appareil",
+     "dispositivo", "устройств"),
+     r"\b(?:besoin|fournis|donne|envoie|preciso|forne[cç]a|envie|informe|necesito|env[ií]a|proporciona|brauche|schick"
+     r"|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:mots? de passe|identifiants|senha|credenci"
+     r"|contrase[nñ]a|passwort|zugangs|anmelde|парол|токен|доступ|логин|cl[ée] api|chave de api|clave de api"
+     r"|api-(?:key|schl)|secrets|ger[aä]t|appareil|dispositivo|устройств)", "only a person can give it"),
     # It waits for something that runs.
-    ("waits.cjk", "waits", "near", ("后台", "後台", "背景", "等", "バックグラウンド", "待ち", "待っ", "백그라운드", "기다"),
-     r"[后後][台臺][^。\n]{0,12}(?:[运運]行|[执執]行|跑)|(?:在)?背景[^。\n]{0,6}[执執]行|等(?:待|到|它)?[^。\n]{0,16}(?:完成|[结結]束|返回|跑完|[结結]果)|バックグラウンド|(?:完了|終了|結果)[^。\n]{0,8}待|백그라운드|(?:완료|끝)[^.\n]{0,10}기다", "waits for what runs"),
-    ("waits.euro", "waits", "near", ("arrière-plan", "segundo plano", "j'attends", "aguardando", "esperando", "espero a que", "hintergrund", "warte", "в фоне", "жду", "дожд"),
-     r"\ben arri[èe]re-plan|\b(?:en|em) segundo plano|\bj'attends (?:la fin|le r|que)|\b(?:aguardando|esperando|espero) (?:a que|el resultado|que (?:termine|acabe)|(?:o|a) (?:build|ci|t[ée]rmino|fim|resultado|conclus))|\bim hintergrund"
-     r"|\bwarte (?:ich )?(?:auf|bis) (?:de[nr]|das|die) (?:build|lauf|ergebnis|ci|test)|\bв фоне|\b(?:жду|дождусь|дожидаюсь) (?:завершени|окончани|результат|сборк|пока)", "waits for what runs"),
+    ("waits.other", "waits", "near", ("后台", "後台", "背景", "等", "バックグラウンド", "待", "백그라운드", "기다", "arrière-plan",
+     "segundo plano", "j'attends", "aguardando", "espera", "espero", "hintergrund", "warte", "в фоне", "жду", "дожд"),
+     r"(?:后台|後台|背景)[^。\n]{0,12}(?:运行|運行|执行|執行|跑|启动)|等[^。\n]{0,16}(?:完成|结束|結束|返回|跑完|结果|結果)|バックグラウンド|(?:完了|終了"
+     r"|結果)[^。\n]{0,8}待|백그라운드|(?:완료|끝)[^.\n]{0,10}기다|\ben arri[èe]re-plan|\b(?:en|em) segundo plano"
+     r"|\bj'attends (?:la fin|le r|que)|\b(?:aguardando|esperando|espero) (?:a que|el resultado|que (?:termine|acabe)"
+     r"|[oa] (?:build|ci|t[ée]rmino|fim|resultado|conclus))|\bim hintergrund|\bwarte (?:ich )?(?:auf|bis) (?:de[nr]"
+     r"|das|die) (?:build|lauf|ergebnis|ci|test)|\bв фоне|\b(?:жду|дожд[а-яё]{2,5}) (?:завершени|окончани|результат"
+     r"|сборк|пока)", "waits for what runs"),
 )
 
 # --- rules: prompts -------------------------------------------------------------------------------
 
-# Stands for a character that was set aside. A letter, so that "stop `foo`" still reads as a stop with an object.
-SHOWN = "\ua66e"
+SHOWN = "\ua66e"      # a character that was set aside. A letter, so that "stop `foo`" still reads as a stop with an object
 READ_HEAD, READ_TAIL = 4096, 16384       # of a longer prompt only its two ends are read
 CONDITION_MAX = 200
-COMMANDS = ("stop", "pause", "status", "away", "back", "arm")
+CONTRACT_WORDS = ("stop", "pause", "resume", "status", "away", "back", "arm")
 
 # Wrappers the client puts around text no person typed; and beginnings that mark a whole prompt as such.
 MACHINE_TAGS = (
     "task-notification", "system-reminder", "teammate-message", "local-command-stdout", "local-command-stderr",
     "local-command-caveat", "command-name", "command-message", "command-args", "command-contents", "bash-input",
-    "bash-stdout", "bash-stderr", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics",
-)
-MACHINE_PREFIXES = (
-    "Stop hook feedback", "[Request interrupted by user", "This session is being continued from a previous",
-    "Caveat: The messages below were generated",
-)
+    "bash-stdout", "bash-stderr", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics")
+MACHINE_PREFIXES = ("Stop hook feedback", "[Request interrupted by user", "Caveat: The messages below were generated",
+                    "This session is being continued from a previous")
 
-# Named pieces of patterns: "%end%" in a pattern is replaced by its text here.
+# Named pieces: "%end%" in a pattern stands for its text here.
 PIECES = (
-    # what may follow a bare imperative: nothing, or punctuation
     ("end", r"(?=\W*$|\s*[.!?,;:)\n\u2026\u3002\u3001]|\s+[-\u2013\u2014]|[\u2013\u2014])"),
-    ("until", r"(?:until|untill|till|'?til|unless)\b"),
-    ("not", r"(?:do not|don'?t|never|(?:you|we|u) (?:must not|mustn'?t|should not|shouldn'?t|may not|can ?not|can'?t"
-            r"|are not (?:allowed )?to|aren'?t (?:allowed )?to)|not to)"),
-    ("work", r"(?:keep|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix"
-             r"|migrate|convert|build|port|write|test|iterate|resume|start|begin|push|plow|power|crank|grind|move)"),
-    ("done", r"(?:pass(?:es|ed|ing)?|green|done|complete[ds]?|completion|finish(?:ed)?|works?|working|fixed|resolved|"
-             r"solved|approved|merged|ready|succeeds?|success(?:ful(?:ly)?)?|clean|satisf\w+|happy|perfect|100 ?%|"
-             r"correct|right|zero|no (?:more )?\w+|nothing|everything|every|all|implemented|verified|shipped|"
-             r"you(?:'re| are| have|'ve| can| get| see| find| reach| hit)|we(?:'re| are| have|'ve| get| see| reach))"),
-    ("any", r"(?:any ?thing(?: else)?|any (?:(?:more|other|further) )?(?:code|files?|changes?|edits?|work)|(?:the )?"
-            r"code|(?:code )?changes|coding|implementation|implementing)"),
-    ("yet", r"(?:(?:just )?yet|for now|right now|(?:at|in|during) this (?:stage|point|phase|step)|until (?:i|we)\b|"
-            r"till i\b|before (?:i|we)\b|without my)"),
-    ("now", r"(?:right (?:there|here|now|away)|now|here|there|it|this|that|everything|all of (?:it|this|that)|please|"
-            r"pls|plz|for (?:now|today|tonight|a (?:sec|second|moment|minute|bit|while))|immediately|at once|already|"
-            r"working|coding|editing|going|what(?:ever)? you(?:'re| are) doing|doing (?:that|this|it|anything|"
-            r"everything)|all work|the (?:work|session|task|run)|man|dude|bro|claude|thanks|thank you)"),
+    ("until", r"(?:until+|till|'?til|unless)\b"),
+    ("not", r"(?:do not|don'?t|never|(?:you|we|u) (?:must|should|may|can) ?not|(?:you|we|u) (?:mustn|shouldn|can)'?t|not to)"),
+    ("work", r"(?:keep|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|"
+             r"migrate|convert|build|port|write|test|iterate|resume|start|begin|push|plow|power|crank|grind|move)"),
+    ("done", r"(?:pass(?:es|ed|ing)?|green|done|completed?|completion|finish(?:ed)?|works?|working|fixed|resolved|solved|"
+             r"approved|merged|ready|succeeds?|success\w*|clean|satisf\w+|happy|perfect|100 ?%|correct|right|zero|no (?:more )?"
+             r"\w+|no(?:thing|ne)|every\w*|all|implemented|verified|shipped|(?:you|we)(?:'re|'ve| are| have| can| get| see| "
+             r"find| reach| hit))"),
+    ("any", r"(?:any ?thing(?: else)?|any (?:(?:more|other|further) )?(?:code|files?|changes?|edits?|work)|(?:the )?code|(?:code "
+            r")?changes|coding|implementation|implementing|it|this|that|them)"),
+    ("yet", r"(?:(?:just )?yet|for now|right now|(?:at|in|during) this (?:stage|point|phase|step)|(?:until|till|before) (?:i|we)"
+            r"\b|without my)"),
+    ("now", r"(?:right (?:there|here|now|away)|now|here|there|it|this|that|everything|all of (?:it|this|that)|please|pls|plz|for "
+            r"(?:now|today|tonight|a (?:sec|second|moment|minute|bit|while))|immediately|at once|already|working|coding|editing|"
+            r"going|what(?:ever)? you(?:'re| are) doing|doing (?:that|this|it|anything|everything)|all work|the (?:work|session|"
+            r"task|run)|mission|stp|svp|man|dude|bro|claude|thanks|thank you)"),
+    # verbs that order work, in Spanish and Portuguese, in French, in German
+    ("sigue", r"(?:sigue|sigan?|siga|segu[ií]|segue|contin[uú][ae]|trabaj[ae]|trabalh[ae]|prossiga|repit[ae]|itere?a?|corrig[ea]|"
+              r"corrija|arregla|prueba|teste|rode|haz|hazlo|fa[çc]a|implement[ae]|ejecuta|execut[ae]|termin[ae]|v[aá]|vai)"),
+    ("fais", r"(?:continue[rz]?|poursui[st]|poursuivez|travaille[rz]?|avance[rz]?|boucle|recommence|corrige[rz]?|fai[st]|faites|"
+             r"teste[rz]?|it[eè]re|relance|r[eé]p[eè]te|ex[eé]cute[rz]?|termine[rz]?)"),
+    ("mach", r"(?:mache?|arbeite?|weiter\w*|fahre?|wiederhole?|versuche?|teste?|korrigiere?|repariere?|behebe?|setze?|erledige?|"
+             r"f(?:ü|ue)hre?)"),
+    # Chinese verbs that finish something
+    ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完)"),
 )
 
 # Words that may stand before an imperative without changing who is told what.
 OPENERS = (
-    r"(?:(?:o+k+(?:ay)?|k|please|pls|plz|just|now|then|so|and|but|or|also|yes|yep|yeah|yup|no(?=[\s]*[,.!:\u2026-]|[\s]+(?:please|stop|wait|hold|no)\b)|nope|nah|alright|"
-    r"all right|right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|again|oh|ah|wow|"
-    r"whoa|omg|lol|dude|bro|man|claude|go ahead(?: and)?|for now|let'?s|let us|wait|first|finally|"
-    r"(?:we|you|u)(?:'ll| (?:can|should|must|need to|have to|may|might as well|could|will|are to|want to|gotta))(?! not)"
-    r"(?: now| also| just| obviously| always| then)?|"
-    r"i (?:want|need|expect|would like|'d like) (?:for )?you to|i'd like you to|need you to|(?:make|be) sure (?:to|that you"
-    r"|you)|remember to|(?:can|could|would|will) (?:you|u|we)|try to|(?:your|the) (?:task|job|goal) is to|while y?ou'?re"
-    r" at it|feel free to|time to|"
-    r"bitte|und|aber|jetzt|por favor|y|ahora|s'il (?:te|vous) pla[iî]t|et|mais|ok|bon|e|mas|agora|и|но|а|ну|так|"
-    r"пожалуйста|давай|теперь|请|你|那|好的?|그냥|그럼|じゃあ|では)(?:[\s,!.:\u2026\u3001-]+|$))*"
-)
+    r"(?:(?:o+k+(?:ay)?|k|please|pls|plz|just(?! (?:a|one)\b)|now|then|so|and|but|or|also|yes|yep|yeah|yup|no(?=\s*[,.!:\u2026-]|"
+    r"\s+(?:please|stop|wait|hold|no)\b)|nope|nah|alright|all right|right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|"
+    r"hello|sure|well|actually|again|oh|ah|wow|whoa|omg|lol|dude|bro|man|claude|maybe|go ahead(?: and)?|for now|let[';]?s|let us|"
+    r"first|finally|(?:we|you|u)(?:'ll| (?:can|should|must|need to|have to|may|might as well|could|will|are to|want to|gotta))"
+    r"(?! ?not)(?: now| also| just| obviously| always| then)?|(?:i (?:want|need|expect|would like)|i'd like|need)(?: for)? you to|"
+    r"(?:make|be) sure (?:to|that you|you)|remember to|(?:can|could|would|will) (?:you|u|we)|try to|(?:your|the) (?:task|job|goal"
+    r") is to|while y?ou'?re at it|feel free to|time to|bitte|und|aber|jetzt|nein|por favor|y|ahora|(?:n[aã]o|non)(?=\s*[,.!])|s'il (?:te|vous) "
+    r"pla[iî]t|et|mais|bon|e|mas|agora|и|но|а|ну|так|нет|пожалуйста|давай|теперь)(?:[\s,!.:\u2026\u3001-]+|$)|"
+    r"(?:请|你|那么?|好的?|嗯|그냥|그럼|아니|じゃあ|では|いや)[\s,\u3001\u3002]*)*")
 
-# id, intent, scope, needs, pattern, unless (ids of INTENT_EXCUSES), what it reads.
-# scope: "whole" the prompt and nothing more; "first" the beginning of the prompt; "start" the beginning of a sentence;
-# "clause" the beginning of a clause; "within" anywhere in a sentence. Openers are skipped before all but "within".
-# needs: one of these literals must stand in the lower-cased text before the pattern is compiled.
+# id, intent, scope, needs, pattern, unless, what it reads. scope: where the pattern must begin, openers skipped: "whole"
+# the prompt and nothing more; "first" the prompt's beginning; "start" a sentence's; "clause" a clause's; "within"
+# anywhere in a sentence, "prompt" anywhere. needs: one of these (of a tuple: each) must stand in the lowered text before
+# the pattern is compiled. unless: ids of INTENT_EXCUSES; a family ("arm") stands for all of its own.
 INTENT_RULES = (
     ("arm.dont-stop", "arm", "clause",
-     ("n't stop", "nt stop", "not stop", "never stop", "t ever stop", "never pause", "n't pause", "not pause",
-      "dont pause", "n't quit", "never quit", "not quit", "give up", "n't halt", "not halt", "end your turn",
-      "end the turn", "end this turn", "end the session", "not to stop", "end your session"),
-     r"%not%\s+(?:ever |you |dare )?(?:stop(?:ping)?|pause|quit|give up|halt|end (?:your|the|this) (?:turn|session))\b"
-     r"(?:%end%|\s+(?:%until%|before\b|for (?:any|no|me\b|my\b|approval|confirmation|questions|input|feedback)|to "
-     r"(?:ask|check|confirm|report|wait|summari)|working\b|going\b|now%end%|here%end%|there%end%|early\b|half|mid|in "
-     r"(?:the middle|between)|after (?:each|every|one|the first)|and\b|or\b|just\b|even\b|if you\b|while (?:you|there)"
-     r"|at any point|iterating|trying|asking\b))",
-     ("question", "told", "shown", "log"), "tells the agent not to stop"),
-    ("arm.no-stopping", "arm", "clause", ("no stopping", "no pausing", "nonstop", "non-stop", "non stop", "no pauses"),
-     r"no (?:stopping|paus(?:ing|es)|breaks)\b(?:%end%| %until%| before\b)|%work%\b[^.\n]{0,40}?\bnon[- ]?stop\b",
-     ("question", "told", "shown", "log"), "no stopping"),
+     ("t stop", "ever stop", "never pause", "t quit", "t pause",
+      "never quit", "give up", "t halt", "t end your", "t end the", "t end this",
+      "not to stop", "no stopping", "no pausing", "nonstop", "non-stop", "non stop", "t come back"),
+     r"%not%\s+(?:ever |you |dare )?(?:stop(?:ping)?|pause|quit|give up|halt|end (?:your|the|this) (?:turn|session)|come back(?= ("
+     r"?:to me )?until))\b(?:%end%|\s+(?:%until%|to me until|before\b|for (?:any|no|me\b|my\b|approval|confirmation|questions|input"
+     r"|feedback)|to (?:ask|check|confirm|report|wait|summari)|working\b|going\b|(?:now|here|there)%end%|early\b|half|mid|(?:in )?(?:the "
+     r"middle|between)\b|after (?:each|every|one|the first)|and\b|or\b|just\b|even\b|if you\b|while (?:you|there)|at any point|"
+     r"iterating|trying|asking\b))|no (?:stopping|paus(?:ing|es)|breaks)\b(?:%end%| %until%| before\b)|%work%\b[^.\n]{0,40}?\bnon[- ]"
+     r"?stop\b", ("arm", "log"), "tells the agent not to stop"),
     ("arm.keep-going", "arm", "clause",
      ("keep going", "keep at it", "keep working", "keep pushing", "keep on going", "keep moving", "keep on working",
-      "keep it going", "keep iterating", "keep grinding", "see it through", "see this through", "work through it"),
-     r"(?:keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding)(?: (?:please|now|then|with it|on "
-     r"(?:it|this|that)))?%end%|keep (?:on )?(?:going|working|at it)\b[^.\n]{0,40}?\bfor (?:\w+ ){1,3}(?:hours?|"
-     r"minutes?)|see (?:it|this|that|the \w+) through\b)",
-     ("question", "told", "shown", "log"), "tells the agent to keep going"),
-    ("arm.until", "arm", "clause", (" until", "until ", " till ", " til ", "'til ", "unless"),
-     r"(?:(?:keep (?:on )?\w+ing|keep at it|continue|carry on|go on|go(?= (?:until|till))|work|proceed|loop|iterate|"
-     r"repeat|persist|push on|press on|don't rest|stay (?:on|at)|grind)\b[^.\n]{0,160}?\b%until%|"
-     r"(?:fix|test|run|re-?run|retry|try|debug|improve|refine|review|implement|execute|build|polish|verify|check|"
-     r"monitor|investigate|do|migrate|convert|process|resolve|address|solve|optimi[sz]e|refactor|clean up|resume|"
-     r"simulate|search|tune|adjust|move|go|watch|babysit)\b[^.\n]{0,160}?\b%until%[^.\n]{0,60}?\b%done%)",
-     ("question", "told", "shown", "log", "person", "clock"), "work until something holds"),
-    ("arm.only-stop", "arm", "clause", ("only stop", "stop only", "before you stop", "before you finish",
-                                        "before stopping", "before you end"),
-     r"(?:only stop|stop only)\b\s+(?:when|once|if|after)\b|[^.\n]{3,120}?(?<!n't )(?<!not )\bbefore (?:you (?:stop|end "
-     r"(?:your|the) turn|finish%end%)|stopping)\b",
-     ("question", "told", "shown", "log"), "names what must hold before the stop"),
-    ("arm.without-asking", "arm", "clause",
-     ("without stop", "without paus", "without ask", "without any further", "without wait", "without me", "without my ",
-      "without interrupt", "without check", "without confirm", "without human", "without question",
-      "without needing", "without prompting"),
-     r"%work%\b[^.\n]{0,120}?\bwithout (?:ever )?(?:stopping|pausing|asking|any (?:further )?(?:questions|"
-     r"confirmation|interruption|input)|waiting for (?:me|my|approval|confirmation|input)|me%end%|my (?:input|approval|"
-     r"confirmation|intervention|help)|interrupt(?:ion|ing)|checking (?:in|with)|confirm\w*|human|questions|needing "
-     r"(?:me|my)|prompting me)",
-     ("question", "told", "shown", "log", "program"), "work without coming back to ask"),
+      "keep iterating", "keep grinding", "it through", "this through", ("work ", " hours"), ("work ", " minutes"), ("work", "stop when"),
+      ("continue", "stop when")),
+     r"keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding)(?: (?:please|now|then|with it|on (?:it|this|that)))?"
+     r"(?:%end%|(?= (?:and )?(?:do not|don'?t)\b))|(?:keep (?:on )?(?:going|working|at it)|continue|work)\b[^.\n]{0,40}?\bfor (?:(?!me\b)\w+ ){1,3}(?:hours?|minutes?)\b|"
+     r"(?<!let me )see (?:it|this|that|the \w+) through\b", ("arm", "log"), "tells the agent to keep going"),
+    ("arm.until", "arm", "clause", (" until", "until ", " till ", " til ", "'til ", " unless "),
+     r"(?:keep (?:on )?\w+ing|keep at it|continue|carry on|go on|go(?= (?:until|till))|work|proceed|persist|push on|press on|stay (?:"
+     r"on|at)|grind)\b[^.\n]{0,160}?\b%until%|(?:loop|iterate|repeat|fix|test|run|re-?run|retry|try|debug|improve|refine|review|"
+     r"implement|execute|build|polish|verify|check|monitor|investigate|do|migrate|convert|process|resolve|address|solve|optimi[sz]e"
+     r"|refactor|clean up|resume|simulate|search|tune|adjust|move|go|watch|babysit)\b[^.\n]{0,160}?\b%until%[^.\n]{0,60}?\b%done%",
+     ("arm", "until.person", "log"), "work until something holds"),
+    ("arm.only-stop", "arm", "prompt",
+     ("only stop", "stop only", "before you stop", "before you end", ("stop when", "keep"), ("stop when", "work"),
+      ("stop when", "continue"), ("stop once", "keep")),
+     r"\b(?:(only stop|stop only)\b\s+(?:when|once|if|after)\b|(?:keep (?:going|working|at)|continue|carry on|work on)\b[^\0]{0,300}?"
+     r"\b(stop (?:only )?(?:when|once)\b)|(?:make sure|ensure|all|every\w*|the)\b[^.\n]{0,100}?\b(?:must|should|needs?|ha(?:s|ve) to|"
+     r"pass\w*|is|are)\b[^.\n]{0,60}?\bbefore you (?:stop|end (?:your|the) turn))", ("arm", "log"), "names what must hold before the stop"),
     ("arm.dont-ask", "arm", "clause",
-     ("n't ask", "nt ask", "not ask", "never ask", "no need to ask", "stop asking", "need to ask", "wait for me",
-      "wait for my", "n't wait for", "no need to confirm", "no need to wait", "no questions asked"),
-     r"(?:(?:%work%|just)\b[^.\n]{0,80}?[\s,]|)(?:%not%|stop|no need to|you (?:don'?t|do not) (?:need|have) to)\s+"
-     r"(?:ask(?:ing)?(?: me)?\s*(?:again|for (?:my )?(?:permission|confirmation|approval)|(?:any )?(?:more )?questions|"
-     r"anything|to (?:confirm|continue|proceed)|if (?:you|i)|whether|every|each|%end%)|wait for (?:me|my (?:\w+))|"
-     r"confirm)(?:(?<=again)|(?=[^.\n]{0,60}\b(?:just|continue|proceed|keep|execute|go|finish|complete|work|do (?:it|"
-     r"everything|all))\b))",
-     ("question", "told", "shown", "log"), "carry on and do not ask"),
+     ("without stop", "without paus", "without ask", "without any further", "without wait", "without me", "without my ",
+      "without interrupt", "without check", "without confirm", "without human", "without question", "without needing",
+      "without prompt", "need to check", "t ask", "never ask", "need to ask", "t wait for", "need to wait",
+      "need to confirm"),
+     r"%work%\b[^.\n]{0,120}?\bwithout (?:ever )?(?:stopping|pausing|asking|any (?:further )?(?:questions|confirmation|interruption|"
+     r"input)|waiting for (?:me|my|approval|confirmation|input)|me%end%|my (?:input|approval|confirmation|intervention|help)|"
+     r"interrupt(?:ion|ing)|checking (?:in|with)|confirm\w*|human|questions|needing (?:me|my)|prompting me)|"
+     r"(?P<do>(?:%work%|just)\b[^.\n]{0,80}?[\s,])?(?:%not%|stop|no need to|you (?:don'?t|do not) (?:need|have) to)\s+(?:ask(?:ing)?"
+     r"(?: me)?\s*(?:again|for (?:my )?(?:permission|confirmation|approval)|(?:any )?(?:more )?questions|anything|to (?:confirm|"
+     r"continue|proceed)|if (?:you|i)|whether|every|each|before|between|at each|%end%)|wait for (?:me|my \w+)|check in|confirm)(?(do)|(?=[^.\n]{0,60}\b(?:just|continue"
+     r"|proceed|keep (?:going|working)|execute|go ahead|finish|complete|do (?:it|everything|all))\b))",
+     ("arm", "log"), "carry on and do not come back to ask"),
     ("arm.alone", "arm", "clause",
-     ("autonomous", "unattended", "on your own", "by yourself", "overnight", "all night", "through the night",
-      "can without", "i'm away", "i am away", "im away", "i'll be away", "going to bed", "going to sleep", "i'm asleep",
-      "be asleep", "off to bed", "afk", "while i sleep", "while i'm", "while i am"),
-     r"(?:(?:keep|continue|carry on|go on|work|run|proceed|operate|execute|act|finish|complete|do|implement|get)\b"
-     r"[^.\n]{0,60}?\b(?:autonomously|unattended|on your own|by yourself|overnight|all night|through the night)\b|do "
-     r"(?:everything|all|as much as|whatever|what) (?:that )?you can (?:do )?without me\b|(?:i'?m|i am|i(?:'ll| will) "
-     r"be)(?: now)? (?:away|afk|asleep|off to bed|going to (?:bed|sleep))\b[^\n]{0,80}?\b(?:keep (?:going|working|at)|"
-     r"continue|carry on|finish|work on|work through|get it)|(?:keep|continue|carry on|finish|work)\b[^.\n]{0,60}?\b"
-     r"while i(?:'m| am)? (?:sleep|away|asleep|afk|out|gone))",
-     ("question", "told", "shown", "log", "program"), "work alone while the person is away"),
+     ("autonomous", "unattended", "on your own", "by yourself", "overnight", "all night", "through the night", "can without",
+      "i'm away", "i am away", "im away", "be away", "going to bed", "going to sleep", "asleep", "off to bed", "afk", "while i"),
+     r"(?:keep|continue|carry on|go on|work|run|proceed|operate|execute|act|finish|complete|do|implement|get)\b[^.\n]{0,60}?\b(?:"
+     r"autonomously|unattended|on your own|by yourself|overnight|all night|through the night|while i(?:'m| am)? (?:sleep|away|asleep"
+     r"|afk|out|gone))\b|do (?:everything|all|as much as|whatever|what) (?:that )?you can (?:do )?without me\b|(?:i'?m|i am|i(?:'ll| "
+     r"will) be)(?: now)? (?:away|afk|asleep|off to bed|going to (?:bed|sleep))\b[^\n]{0,80}?\b(?:keep (?:going|working|at)|continue|"
+     r"carry on|finish|work (?:on|through)|get it)", ("arm", "log"), "work alone while the person is away"),
     ("arm.to-the-end", "arm", "clause",
-     ("all done", "to completion", "to the end", "to the very end", "all the way", "over the line", "start to finish",
-      "carry on and", "continue and", "continue to finish", "go on and", "keep going and", "all of it done", "thing done",
-      "until the end", "and finish", "finish all", "finish every", "complete all", "complete every", "finish the",
-      "complete the rest", "complete the remaining"),
-     r"(?:get (?:it|this|that|these|them|everything|the \w+ thing|all of (?:it|this|that|them))(?: all)? "
-     r"(?:done|finished|completed|over the line)|(?:carry on|continue|keep going|go on|proceed|resume)\b[^.\n]{0,40}?"
-     r"\b(?:and|to|until you) (?:finish|complete)\b|(?:run|work|take|carry|drive|push|bring|execute|implement|"
-     r"go|see|continue)\b[^.\n]{0,50}?\b(?:to (?:full )?completion|to the (?:very )?end|all the way(?: (?:through|to the"
-     r" end)|%end%)|over the line|start to finish)|(?:finish|complete) (?:all|every|everything|the (?:rest|"
-     r"remaining|whole|entire)|it all)(?: (?:of )?(?:the |these |those |your |remaining |open |outstanding |pending |"
-     r"other )*(?:to-?dos?|tasks?|items?|phases?|steps?|stories|issues|work|plan|list|milestones?|sprints?|rest|of "
-     r"(?:it|them))\b|%end%))",
-     ("question", "told", "shown", "log"), "take all of it to its end"),
-    ("arm.finish", "arm", "whole", ("finish it", "finish up", "finish every", "finish all", "finish the", "finish what",
-                                    "complete it", "complete every", "complete all", "complete the"),
-     r"(?:finish|complete) (?:it|up|everything|all|it all|all of it|the (?:job|task|work|rest)|what you started)"
-     r"(?: (?:up|now|please|off))*", ("told",), "finish it"),
+     ("all done", "to completion", "to the end", "the very end", "all the way", "over the line", "start to finish", "until the end",
+      "thing done", "get it done", "get this done", "get that done", "and finish", "to finish", "and complete", "finish all", "finish every", "finish up", "complete all", "complete "
+      "every", "finish the r", "complete the r", "finish the w", "complete the w", "continue with all", ("continue", "all "), ("continue", "everything")),
+     r"get (?:(?:it|this|that|these|them) all|everything|the \w+ thing|all of (?:it|this|that|them)) (?:done|finished|completed)\b|get (?:it|"
+     r"this|that) done%end%|(?:carry on|continue|keep going|go on|proceed|resume)\b[^.\n]{0,40}?\b(?:and|to|until you) (?:finish|complete)\b|"
+     r"(?:run|work|take|carry|drive|push|bring|execute|implement|go|see|continue)\b[^.\n]{0,50}?\b(?:to (?:full )?completion|to the "
+     r"(?:very )?end|all the way(?: (?:through|to the end)|%end%)|over the line|start to finish)|continue\b(?: with\b|[^.\n]{0,120}?"
+     r"\b(?:do|fix|finish|implement|complete|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d+|remaining|rest|steps|phases|"
+     r"tasks)|everything)|(?:finish|complete)(?: up| off)? (?:all|every\w*|the (?:rest|remaining|whole|entire)|it all)\b",
+     ("arm", "log"), "take all of it to its end"),
+    ("arm.finish", "arm", "whole", ("finish it", "finish up", "finish every", "finish the", "finish what", "complete it", "complete the"),
+     r"(?:finish|complete) (?:it|up|everything|it all|all of it|the (?:job|task|work|rest)|what you started)(?: (?:up|now|please|off))*",
+     (), "finish it"),
     ("arm.zh", "arm", "within",
-     ("不要停", "别停", "別停", "不准停", "不许停", "不能停", "不要中断", "别中断", "不要暂停", "不間斷", "不间断",
-      "直到", "直至", "知道通过", "知道全部", ("继续", "全部"), ("繼續", "全部"), ("继续", "所有"), ("开始", "全部"), ("接着", "全部"),
-      ("继续", "剩"), "继续完成", "继续做完", "全部执行", "全部实现", "全部实施", "全部完成", "全部彻底", "全部一", "一次性", "一口气", "不用问我", "不要问我",
-      "别问我", "无需确认", "不需要确认", "不用确认", "不要等我"),
-     r"(?:(?:^|[,、:\s]|请|你|千万|中途|一直|之前|前|就|都)(?:不要|别|別|不准|不许|不能)(?:再|中途|轻易|擅自)?"
-     r"(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直到|直至|工作|来问|做|等我)|"
-     r"(?:直到|直至|(?<=[,、\s])知道)[^。\n]{0,40}?(?:通过|成功|完成|完毕|正常|没有\w{0,4}(?:问题|错误|报错)|结束|为止|"
-     r"達|达|解决|修复|全绿|无误|可用|跑通|实现|通過|實現|運行)|"
-     r"(?:继续|繼續|开始|接着)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?(?:完成|实现|实施|执行|做完|搞定|实作|實現|"
-     r"執行)|(?:继续|繼續)(?:完成|实现|实施|执行|做完|搞定)[^。\n,]{0,4}?(?:全部|所有|剩)|"
-     r"全部(?:彻底|一次性|一口气|连续)地?(?:完成|实现|实施|执行|做完|搞定)|(?:一次性|一口气)[^。\n,]{0,8}?(?:做完|完成|"
-     r"实现|执行|搞定|改完|跑完)|全部(?:完成|实现|实施|执行)[^。\n]{0,20}?(?:自我|自己|自行|自动)测试|"
-     r"(?:不用|不要|别|无需|不需要)(?:再|每次|停下来)*(?:问我|等我|确认|询问)[^。\n]{0,20}?(?:直接|继续|做完|完成|执行|"
-     r"自动|往下)|(?:直接|继续|自动)[^。\n]{0,20}?(?:不用|不要|别|无需|不需要)(?:再|每次|停下来)*(?:问我|等我|确认|询问))",
-     ("zh-question", "zh-program", "log"), "Chinese: do not stop, until done, all of it"),
+     ("不要停", "别停", "別停", "不准停", "不许停", "不能停", "不要中断", "别中断", "不要暂停", "直到", "直至", "知道通过", "知道全部",
+      ("继续", "全部"), ("繼續", "全部"), ("继续", "所有"), ("开始", "全部"), ("接着", "全部"), ("继续", "剩"), "全部执行", "全部实现",
+      "全部实施", "全部完成", "全部彻底", "全部一", "全部开始", "一次性", "一口气", "不用问我", "不要问我", "别问我", "无需确认", "不需要确认",
+      "不用确认", "不要等我", "不用等我", "需要我确认", "用我确认", "中途停", ("一直", "为止"), ("一直", "完成")),
+     r"(?:^|(?<=[,\u3001:\s请你万途直前就都]))(?:不要|别|別|不准|不许|不能)(?:再|中途|轻易|擅自)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直到|"
+     r"直至|工作|来问|做|等我)|(?:直到|直至|(?<=[,\u3001\s])知道)[^。\n]{0,40}?(?:通过|成功|完|正常|没有\w{0,4}(?:问题|错误|报错)|结束|为止|达|達|解决|修复|全绿|无误|"
+     r"可用|跑通|实现|通過|實現)|(?:继续|繼續|开始|接着)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|"
+     r"^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|"
+     r"(?:不用|不要|别|无需|不需要)(?:再|每次|停下来|我)*(?:问我|等我|确认|询问)[^。\n]{0,20}?(?:直接|继续|自动|往下|%zuo%)|(?:直接|继续|自动|%zuo%)[^。\n]{0,20}?(?:不用|"
+     r"不要|别|无需|不需要)(?:再|每次|停下来|我)*(?:问我|等我|确认|询问)|一直[^。\n,]{0,8}?到[^。\n,]{0,12}?(?:完成|为止)", ("arm", "cjk", "log"), "Chinese: do not stop, until done, all of it"),
     ("arm.ja", "arm", "within",
-     ("まで", "止まら", "止めず", "止めない", "止まるな", "止めるな", "やめない", "やめるな", "中断し", "中断せ", "休まず",
-      "確認不要", "確認なし", "確認せず", "聞かずに"),
-     r"(?:(?:止ま|とま)(?:らないで|らずに?|るな)|(?:止め|とめ|やめ)(?:ないで|ずに?|るな)|(?:中断|停止)(?:しないで|せずに?|"
-     r"するな)|休まず)|(?<![こそどれ今])まで[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|修正して|頑張|作業し)|"
-     r"(?:確認(?:は|を)?(?:不要|なし|せず|取らず)|聞かずに)[^。\n]{0,16}?(?:進め|続け|やって|完了|実行|最後)",
-     ("ja-question", "object-ja", "log"), "Japanese: do not stop, keep on until"),
+     ("止まら", "止めず", "止めない", "止まるな", "止めるな", "やめない", "やめずに", "やめるな", "中断し", "中断せ", "休まず", "確認不要", "確認なし",
+      "確認せず", "聞かずに", ("まで", "続け"), ("まで", "やっ"), ("まで", "進め"), ("まで", "繰り返"), ("まで", "続行"), ("まで", "やり"), ("まで", "して")),
+     r"(?:止ま|とま)(?:らないで|らずに?|るな)|(?:止め|とめ|やめ)(?:ないで|ずに?|るな)|(?:中断|停止)(?:しないで|せずに?|するな)|休まず|(?<![こそどれ今])まで"
+     r"[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|修正して|頑張|作業し)|確認(?:は|を)?(?:不要|なし|せず|取らず)[^。\n]{0,16}?(?:進|続|やっ|完了|実行|最後)|"
+     r"聞かずに[^。\n]{0,16}?(?:進|続|やっ|完了|最後)", ("arm", "cjk", "log"), "Japanese: do not stop, keep on until"),
     ("arm.ko", "arm", "within",
-     ("멈추지", "중단하지", "쉬지", "그만두지", "때까지", "끝까지", "묻지", "물어보지"),
-     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|해 ?줘|해라|하세요)|"
-     r"끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|"
-     r"계속[^.\n]{0,24}?(?:묻지|물어보지) ?(?:말고|마)",
-     ("question", "object-ko", "log"), "Korean: do not stop, keep on until"),
+     ("멈추지", "중단하지", "쉬지", "그만두지", ("때까지", "계속"), ("때까지", "반복"), ("때까지", "진행"), ("때까지", "작업"), ("때까지", "해"), "끝까지",
+      "묻지", "물어보지"),
+     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|해 ?줘|해라|하세요)|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|"
+     r"(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?때까지|계속[^.\n]{0,24}?(?:묻지|물어보지) ?(?:말고|마)",
+     ("arm", "cjk", "log"), "Korean: do not stop, keep on until"),
     ("arm.es-pt", "arm", "clause",
-     ("no pares", "no te deteng", "no pare", "no paren", "no te interrump", "não pare", "nao pare", "não para", "hasta ",
-      "até ", " ate que", " ate tudo", " ate o f", " ate fi", "sin parar", "sin detener", "sin pregunt", "sem parar", "sem pergunt", "sin interrup",
-      "sem interrup", "sin paus", "sem paus", "sin pedir", "sem pedir", "não interromp"),
-     r"(?:nunca |no |n[ãa]o )(?:te |se )?(?:pares?|paren|para|detengas?|interrump\w+|interromp\w+)\b(?:%end%|\s+(?:hasta|"
-     r"at[eé]|antes|por nada|de trabajar|de trabalhar|enquanto|a pregunt|para pergunt|y|e|nem|ni)\b)|"
-     r"(?:sigue|sigan?|segu[ií]|contin[uú][ae]|continue|trabaj[ae]|trabalh[ae]|segue|prossiga|repite|repita|itera|itere|"
-     r"corrig[ea]|corrija|arregla|prueba|teste|rode|haz|fa[çc]a|implement[ae]|ejecuta|execut[ae]|v[aá]|vai|hazlo)\b"
-     r"[^.\n]{0,100}?\b(?:hasta (?:que\b|terminar|acabar|completar|tener|lograr|el final|el fin)|at[eé] (?:que\b|"
-     r"terminar|acabar|finalizar|concluir|tudo|tod[oa]s|o fim|o final|passar|funcionar|ficar|estar|conseguir|n[ãa]o))|"
-     r"(?:sigue|contin[uú][ae]|trabaj[ae]|trabalh[ae]|siga|segue|haz|hazlo|fa[çc]a|ejecuta|execut[ae]|implement[ae]|"
-     r"termina|termine|v[aá]|vai)\b[^.\n]{0,80}?\b(?:sin|sem) (?:parar|detenerte|paus|(?:me )?pergunt|pregunt|interrup"
-     r"|pedir|pedir)",
-     ("question", "told", "shown", "log"), "Spanish, Portuguese: do not stop, keep on until"),
+     ("no pare", "no te deteng", "no te interrump", "não pare", "nao pare", "não para", "hasta ", "até ", " ate que", " ate tudo",
+      " ate o f", "sin parar", "sin detener", "sin pregunt", "sem parar", "sem pergunt", "sem me perg", "sin interrup", "sem interrup",
+      "sin paus", "sem paus", "sin pedir", "sem pedir", "não interromp"),
+     r"(?:nunca |no |n[ãa]o )?(?<=[oa] )(?:te |se )?(?:pares?|paren|para|detengas?|interrump\w+|interromp\w+)\b(?:%end%|\s+(?:hasta|at[eé]|"
+     r"antes|por nada|de trabajar|de trabalhar|enquanto|a pregunt|para pergunt|y|e|nem|ni)\b)|%sigue%\b[^.\n]{0,100}?\b(?:hasta (?:que\b"
+     r"|terminar|acabar|completar|tener|lograr|el fin)|at[eé] (?:que\b|terminar|acabar|finalizar|concluir|tud|tod|o fi|passar|funcionar"
+     r"|ficar|estar|conseguir|n[ãa]o))|%sigue%\b[^.\n]{0,80}?\b(?:sin|sem) (?:parar|detenerte|paus|(?:me )?pr?e[rg]+un?t|interrup|pedir)",
+     ("arm", "log"), "Spanish, Portuguese: do not stop, keep on until"),
     ("arm.fr", "arm", "clause",
-     ("arrête pas", "arrete pas", "arrêtez pas", "arrête surtout pas", "arrête jamais", "arrêtes pas", "arretes pas",
-      "jusqu'", "tant qu", "sans t'arr", "sans s'arr", "sans vous arr", "sans pause", "sans interruption", "sans me dem",
-      "sans rien demander", "sans demander", "au bout"),
-     r"(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais)\b(?:%end%|\s+(?:tant|avant|jusqu|de "
-     r"travailler|et|ni|en cours|pour)\b)|(?:continue[rz]?|poursui[st]|poursuivez|travaille[rz]?|avance[rz]?|boucle|"
-     r"recommence|corrige[rz]?|fai[st]|teste[rz]?|it[eè]re|relance|r[eé]p[eè]te)\b[^.\n]{0,100}?(?:jusqu'(?:[aà] ce "
-     r"qu|au bout|[aà] la fin|[aà] ce|[aà] (?:obtenir|avoir|r[eé]ussir))|tant qu)|(?:continue[rz]?|travaille[rz]?|fai"
-     r"[st]|avance[rz]?|ex[eé]cute[rz]?|termine[rz]?)\b[^.\n]{0,80}?\bsans (?:t'arr|s'arr|vous arr|pause|interruption|"
-     r"(?:me |rien )?demander|attendre)|(?:va|allez) (?:jusqu')?au bout",
-     ("question", "told", "shown", "log"), "French: do not stop, keep on until"),
+     ("te pas", "tez pas", "tes pas", "te surtout pas", "te jamais", "jusqu'", "tant qu", "sans t'arr", "sans s'arr", "sans vous arr",
+      "sans pause", "sans interruption", "sans me dem", "sans rien demander", "sans demander", "au bout"),
+     r"(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais)\b(?:%end%|\s+(?:tant|avant|jusqu|de travailler|et|ni|en cours)"
+     r"\b)|%fais%\b[^.\n]{0,100}?(?:jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obtenir|avoir|r[eé]ussir))|tant qu|\bsans (?:t'arr|s'arr|"
+     r"vous arr|pause|interruption|(?:me |rien )?demander|attendre))|(?:va|allez) (?:jusqu')?au bout",
+     ("arm", "log"), "French: do not stop, keep on until"),
     ("arm.de", "arm", "clause",
-     ("nicht auf", "nicht stop", "nicht anhalten", "halte nicht", "halt nicht", "stoppe nicht", "stopp nicht", " bis ",
-      "nicht unterbrech", "ohne anzuhalten", "ohne pause", "ohne nachzufragen", "ohne zu fragen", "ohne rückfrage",
-      "ohne unterbrechung", "zieh es durch", "zieh das durch"),
-     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht aufh(?:ö|oe)ren|stopp?e? (?:bitte )?nicht|halte? nicht an|nicht "
-     r"(?:anhalten|stoppen|unterbrechen))\b(?:%end%|\s+(?:bis|bevor|ehe|und|solange)\b)|(?:mache?|arbeite?|weiter\w*|"
-     r"fahre?|wiederhole?|versuche?|teste?|korrigiere?|repariere?|behebe?|setze?)\b[^.\n]{0,80}?\bbis\b[^.\n]{0,80}?"
-     r"\b(?:alle[sr]?|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|bestehen|besteht|funktioniert|erledigt|keine?|passt|"
-     r"steht|ist|sind)\b|(?:mache?|arbeite?|weiter\w*|fahre?|erledige?|setze?|f(?:ü|ue)hre?)\b[^.\n]{0,80}?\bohne (?:anzu"
-     r"halten|pause|nachzufragen|zu fragen|r(?:ü|ue)ckfrage|unterbrechung)|zieh (?:es|das) durch\b",
-     ("question", "told", "shown", "log"), "German: do not stop, keep on until"),
+     ("nicht auf", "nicht stop", "nicht anhalten", "e nicht an", "stoppe nicht", "stopp nicht", (" bis ", "mach"), (" bis ", "arbeit"),
+      (" bis ", "weiter"), (" bis ", "test"), (" bis ", "versuch"), (" bis ", "wiederhol"), "nicht unterbrech", "ohne anzuhalten",
+      "ohne pause", "ohne nachzufragen", "ohne zu fragen", "ohne rückfrage", "ohne unterbrechung", "zieh es durch", "zieh das durch"),
+     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht aufh(?:ö|oe)ren|stopp?e? (?:bitte )?nicht|halte? nicht an|nicht (?:anhalten|stoppen"
+     r"|unterbrechen))\b(?:%end%|\s+(?:bis|bevor|ehe|und|solange)\b)|%mach%\b[^.\n]{0,80}?\bbis\b[^.\n]{0,80}?\b(?:all\w*|gr(?:ü|ue)n|"
+     r"fertig|durch|l(?:ä|ae)uft|laufen|beste\w+|funktioniert|erledigt|keine?|passt|steht|ist|sind)\b|%mach%\b[^.\n]{0,80}?\bohne (?:"
+     r"anzuhalten|pause|nachzufragen|zu fragen|r(?:ü|ue)ckfrage|unterbrechung)|zieh (?:es|das) durch\b",
+     ("arm", "log"), "German: do not stop, keep on until"),
     ("arm.ru", "arm", "clause",
-     ("останавлива", "не прекраща", "не прерыва", "пока ", "без останов", "без пауз", "без перерыв", "без вопросов",
-      "до конца", "до тех пор", "до полного", "не спрашивай"),
-     r"не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%|\s+(?:пока|до|и|ни|раньше|"
-     r"работ)\w*)|(?:продолжа(?:й|йте|ем)|работа(?:й|йте)|дела(?:й|йте)|исправля(?:й|йте)|повторя(?:й|йте)|чини|иди|"
-     r"гоняй|тестируй|прогоняй)\b[^.\n]{0,100}?(?:пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения|упора"
-     r")|без (?:останов|пауз|перерыв|вопросов)|не спрашива)|довед(?:и|ите)\b[^.\n]{0,30}?\bдо конца",
-     ("question", "told", "shown", "log"), "Russian: do not stop, keep on until"),
+     ("не останавлива", "не прекраща", "не прерыва", ("пока ", "продолжа"), ("пока ", "работай"), ("пока ", "исправ"), ("пока ", "делай"),
+      "без останов", "без пауз", "без перерыв", "без вопросов", "до конца", "до тех пор", "до полного", "не спрашивай"),
+     r"не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%|\s+(?:пока|до|и|ни|раньше|работ)\w*)|(?:"
+     r"продолжа(?:й|йте|ем)|работа(?:й|йте)|дела(?:й|йте)|исправля(?:й|йте)|повторя(?:й|йте)|чини|иди|гоняй|тестируй|прогоняй)\b[^.\n]"
+     r"{0,100}?(?:пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения|упора)|без (?:останов|пауз|перерыв|вопросов)|не "
+     r"спрашива)|довед(?:и|ите)\b[^.\n]{0,30}?\bдо конца", ("arm", "log"), "Russian: do not stop, keep on until"),
 
     ("disarm.whole", "disarm", "whole",
-     ("stop", "halt", "cease", "abort", "cancel", "quit", "enough", "never mind", "nevermind", "nvm", "forget it",
-      "drop it", "leave it", "disarm", "no more", "done", "that's all", "thats all", "stand down"),
-     r"(?:(?:stop|halt|cease|abort|cancel|quit|end|terminate)(?: %now%)*|stop+|stop(?:\W+stop)+|"
-     r"(?:that'?s|this is|it'?s)? ?(?:enough|all)(?: (?:for (?:now|today|tonight)|already|now|thanks|thank you))*|never ?"
-     r"mind|nvm|forget (?:about )?(?:it|that|this)|(?:drop|leave|kill) it(?: (?:there|be|at that))?|disarm|no more|"
-     r"(?:we(?:'re| are)|i'?m|i am) (?:all )?(?:done|finished)(?: (?:here|now|for (?:now|today|tonight)))?|stand down)"
-     r"(?: %now%)*", (), "the prompt is a stop word"),
+     ("stop", "halt", "cease", "abort", "cancel", "quit", "enough", "mind", "nvm", "forget it", "drop it", "leave it", "disarm",
+      "no more", " done", "s all"),
+     r"(?:(?:stop|halt|cease|abort|cancel|quit)(?: %now%)*|(?:stop+\W*)+|(?:that'?s|this is|it'?s)? ?(?:enough|all)(?: (?:for (?:now|"
+     r"today|tonight)|already|now|thanks|thank you))*|never ?mind|nvm|forget (?:about )?(?:it|that|this)|(?:drop|leave|kill) it(?: (?:"
+     r"there|be|at that))?|disarm|no more|(?:we(?:'re| are)|i'?m|i am) (?:all )?(?:done|finished)(?: (?:here|now|for (?:now|today|"
+     r"tonight)))?)(?: %now%)*", (), "the prompt is a stop word"),
     ("disarm.stop", "disarm", "start", ("stop", "halt", "abort", "cease"),
-     r"(?:stop|halt|abort|cease)\b(?:%end%|(?= %now%(?: %now%)*%end%)|\s+(?:right (?:there|here|now|away)|immediately|at "
-     r"once|now|please|everything|for (?:now|today)|it(?=[\s,]+(?:i|we|you|and)\b)|here(?= (?:and|for|we|i)\b)|and "
-     r"(?:tell|show|report|summar|wait|give|explain|let|list|answer|read|look|think|listen|talk)|i(?:'m|'ve|'ll)?\b|im "
-     r"|we\b|let me|what you|you(?:'re| are) |this is|that is|don'?t\b))",
-     ("conditional", "object-stop", "log"), "begins by telling the agent to stop"),
+     r"(?:wait[\s,]+)?(?:(?:stop+|halt|abort|cease)\b(?:%end%|(?= %now%(?: %now%)*%end%)|\s+(?:right (?:there|here|now|away)|immediately"
+     r"|at once|now|please|everything|for (?:now|today)|it(?=[\s,]+(?:i|we|you|and)\b)|here(?= (?:and|for|we|i)\b)|and (?:tell|show|"
+     r"report|summar|wait|give|explain|let|list|answer|read|look|think|listen|talk)|i(?:'m|'ve|'ll)?\b|im |we\b|let me|what you|you(?:'re| "
+     r"are) |this is|that is|don'?t\b|(?:working|coding|editing|changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|"
+     r"anything))?%end%|(?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:actions?|"
+     r"work|tasks?|agents?|subagents?|activit\w+|operations?|changes|edits)\b)))", ("release", "stop.object", "log"),
+     "begins by telling the agent to stop"),
     ("disarm.day", "disarm", "within",
-     ("call it a day", "call it a night", "call it quits", "for today", "for tonight", "for the day", "for the night",
-      "tomorrow", "stand down", "this session", "the session"),
-     r"\bcall it (?:a day|a night|quits)\b|\b(?:stop|done|finished|enough|quit|that'?s (?:it|all)|leave it(?: there)?|"
-     r"wrap(?: it)? up|pause) for (?:today|tonight|the (?:day|night))\b|\b(?:let'?s|we(?:'ll| will| can| should)|i(?:'ll| "
-     r"will)) (?:continue|pick (?:it|this|that) up|resume|come back to (?:it|this)|finish (?:it|this)|carry on)(?: (?:it|"
-     r"this|that|here|again))?(?: from here)? tomorrow\b|\b(?:let'?s|please|i(?:'ll| will)|i want to) (?:close|end) "
-     r"(?:this|the) session%end%|^stand down\b",
-     ("conditional", "log"), "the day's work is over"),
-    ("disarm.enough", "disarm", "start", ("enough", "i'm done", "im done", "we're done", "we are done", "i am done",
-                                          "need to keep going", "need to continue", "have to continue",
-                                          "have to keep going", "give up", "cancel"),
-     r"(?:(?:that'?s|this is) (?:quite )?enough%end%(?! *\?)|enough%end%(?! *\?)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with (?:you|this"
-     r"|it)|for (?:now|today)))?%end%|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:keep going|continue|go on|carry "
-     r"on)(?: \w+)?%end%|(?:i|we) give up\b|cancel(?: (?:that|this|it|everything|the (?:task|request|run)))?%end%)",
-     ("conditional", "log"), "says that it is enough"),
+     ("call it a day", "call it a night", "call it quits", "for today", "for tonight", "for the day", "for the night", "tomorrow",
+      "stand down", "this session", "the session"),
+     r"\bcall it (?:a day|a night|quits)\b|\b(?:stop|done|finished|enough|quit|that'?s (?:it|all)|leave it(?: there)?|wrap(?: it)? up|"
+     r"pause) for (?:today|tonight|the (?:day|night))\b|\b(?:let'?s|we(?:'ll| will| can| should)|i(?:'ll| will)) (?:continue|pick (?:it|"
+     r"this|that) up|resume|come back to (?:it|this)|finish|carry on)(?: (?:it|this|that|here|again))?(?: from here)? tomorrow\b|\b(?:"
+     r"let'?s|please|i want to) (?:close|end) (?:this|the) session%end%|^\W*stand down\b", ("release", "log"), "the day's work is over"),
+    ("disarm.enough", "disarm", "start",
+     ("enough", "i'm done", "im done", "we're done", "we are done", "i am done", "need to keep going", "need to continue", "have to "
+      "continue", "have to keep going", "cancel", "forget it", "wrap "),
+     r"(?:(?:that'?s|this is) (?:quite )?enough|enough)%end%(?! *\?)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with (?:you|this|it)|for "
+     r"(?:now|today)))?%end%(?!,? (?:let'?s|move|moving|next|now))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:keep going|continue|go"
+     r" on|carry on)(?: \w+)?%end%|cancel(?: (?:that|this|it|everything|the (?:task|request|run)))?%end%|forget it%end%|wrap (?:(?:it|this|"
+     r"things) +up\b|up%end%)", ("release", "log"), "says that it is enough"),
     ("disarm.cjk", "disarm", "whole",
-     ("停", "够了", "夠了", "取消", "中断", "中止", "终止", "別做了", "别做了", "先这样", "到此为止", "不用做了", "不用继续",
-      "算了", "止め", "やめ", "ストップ", "終わり", "もういい", "止まって", "ここまで", "멈춰", "멈추", "중지", "그만", "중단", "스톱",
-      "스탑", "취소", "정지"),
-     r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:吧|了吧|一切|所有|执行|运行|任务|后台|"
-     r"工作|全部|当前)*(?<!止了)|(?:够了|夠了|别做了|別做了|先这样吧?|到此为止吧?|不用(?:再)?(?:做|继续)了?|算了|今天(?:就)?到(?:这|此)\w{0,4})|"
-     r"(?:一旦|いったん|もう|今すぐ|作業を)?(?:止めて|やめて|止まって|ストップ|停止(?:して)?|中止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|"
-     r"今日はここまで|ここまで)(?:ください|下さい|にして|です|で)*|(?:이제 |당장 |잠시 |일단 )?(?:멈춰|멈추세요|멈춰라|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|"
-     r"스톱|스탑|취소(?:해)?|정지)(?: ?(?:줘|주세요|요|라|세요))*", (), "Chinese, Japanese, Korean stop words"),
+     ("停", "够了", "夠了", "取消", "中断", "止", "做了", "先这样", "继续", "算了", "今天", "やめ", "ストップ", "終わり", "もういい", "ここまで", "멈", "중지", "그만",
+      "중단", "스톱", "스탑", "취소", "정지"),
+     r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|停+|"
+     r"(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|够了|夠了|别做了|別做了|"
+     r"先这样吧?|到此为止吧?|不用(?:再)?(?:做|继续)了?|算了|今天(?:就|先)?到(?:这|此)\w{0,4}|(?:一旦|いったん|もう|今すぐ|作業を)?(?:止めて|やめて|止まって|ストップ|停止(?:し"
+     r"て)?|中止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|今日はここまで|ここまで)(?:ください|下さい|にして|です|で)*|(?:이제 |당장 |잠시 |일단 )?(?:멈춰|멈추세요|"
+     r"멈춰라|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지)(?: ?(?:줘|주세요|요|라|세요))*", (), "Chinese, Japanese, Korean stop words"),
     ("disarm.cjk-first", "disarm", "first", ("停", "够了", "别做了", "止めて", "やめて", "ストップ", "멈춰", "그만", "중지"),
-     r"(?:先|快|赶紧)?(?:停(?:止|下来?|一下|手|吧)?|够了|别做了)(?=\s*[,、。!\n])|(?:止めて|やめて|ストップ)(?:ください)?(?=\s*[,、。!\n])|"
-     r"(?:멈춰|그만(?:해)?|중지(?:해)?)(?:줘|주세요|요)?(?=\s*[,.!\n])", ("conditional",), "begins with a stop word"),
+     r"(?:先|快|赶紧)?(?:停(?:止|下来?|一下|手|吧)?|够了|别做了)(?=\s*[,\u3001。!\n])|(?:止めて|やめて|ストップ)(?:ください)?(?=\s*[,\u3001。!\n])|(?:멈춰|그만(?:해)?|중지(?:"
+     r"해)?)(?:줘|주세요|요)?(?=\s*[,.!\n])", (), "begins with a stop word"),
     ("disarm.latin", "disarm", "first",
-     ("para", "pare", "basta", "det", "alto", "cancela", "chega", "encerra", "arrêt", "arret", "stopp", "halt", "hör",
-      "suffit", "genug", "reicht", "abbrech", "abbruch", "aufhören", "annule", "suficiente", "terminamos", "feierabend",
-      "laisse tomber", "déjalo"),
-     r"(?:(?:para|pare|parem|parar|detente|det[eé]n|deteneos|alto|basta|cancela|cancelar|cancele|chega|encerra|encerrar|"
-     r"d[eé]jalo|es suficiente|arr[eêè]te(?:[sz])?(?:[- ](?:toi|tout|[cç]a|vous|l[aà]))*|annule|[cç]a suffit|laisse tomber|"
-     r"stopp?|halt|h(?:ö|oe)re? (?:sofort |bitte )?auf|aufh(?:ö|oe)ren|genug|das reicht|es reicht|abbrechen|abbruch|brich "
-     r"ab|feierabend)(?: (?:ya|todo|ahora|aqu[ií]|ah[ií]|a[ií]|agora|tudo|por (?:favor|hoy|hoje|ahora|agora|enquanto|el "
-     r"momento)|maintenant|ici|l[aà]|pour (?:aujourd'hui|l'instant)|s'il (?:te|vous) pla[iî]t|jetzt|sofort|hier|bitte|"
-     r"f(?:ü|ue)r heute|damit|mal|immediatamente|inmediatamente))*%end%)",
-     ("conditional", "log"), "Spanish, Portuguese, French, German stop words"),
+     ("\npara", "\npare", "basta", "deten", "detén", "alto", "cancela", "chega", "encerra", "arrêt", "arret", "stopp", "halt", "hör", "hoer",
+      "suffit", "genug", "reicht", "abbrech", "abbruch", "aufhören", "annule", "suficiente", "feierabend", "laisse tomber", "déjalo",
+      "on clôture", "on cloture", "brich ab"),
+     r"(?:para|pare|parem|parar|detente|det[eé]n|alto|basta|cancela|cancelar|cancele|chega|encerra|encerrar|d[eé]jalo|es suficiente|(?:on "
+     r"(?:s')?)?arr[eêè]te(?:[sz])?(?:[- ](?:toi|tout|[cç]a|vous))*|on cl[oô]ture|annule|[cç]a suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?"
+     r" (?:sofort |bitte )?auf|aufh(?:ö|oe)ren|genug|das reicht|es reicht|abbrechen|abbruch|brich ab|feierabend)(?: (?:ya|todo|ahora|aqu[ií]"
+     r"|ah[ií]|a[ií]|agora|tudo|por (?:favor|hoy|hoje|ahora|agora|enquanto|el momento)|maintenant|ici|l[aà]|pour (?:aujourd'hui|l'instant)|"
+     r"s'il (?:te|vous) pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r heute|damit|mal|in?mediatamente?))*%end%",
+     ("release", "log"), "Spanish, Portuguese, French, German stop words"),
     ("disarm.ru", "disarm", "first", ("стоп", "останов", "хватит", "прекрати", "отмен", "достаточно", "закончим", "отбой"),
-     r"(?:стоп|остановись|остановитесь|останови(?:те)?(?: вс[её])?|остановимся|хватит|прекрати(?:те)?|отмена|отмени|"
-     r"достаточно|закончим|отбой)(?: (?:пока|сейчас|вс[её]|на сегодня|тут|здесь|на этом|уже|работу))*%end%",
-     ("conditional", "log"), "Russian stop words"),
+     r"стоп\b(?! ?[-\w]*лист)|(?:остановись|остановитесь|останови(?:те)?(?: вс[её])?|остановимся|хватит|прекрати(?:те)?|отмена|отмени|"
+     r"достаточно|закончим|отбой)(?: (?:пока|сейчас|вс[её]|на сегодня|тут|здесь|на этом|уже|работу))*%end%", ("release", "log"), "Russian stop words"),
 
-    ("pause.hold-on", "pause", "first",
-     ("hold on", "hold off", "hold it", "hold up", "hang on", "not yet", "stand by", "standby", "one sec", "one moment",
-      "one minute", "just a sec", "just a moment", "just a minute", "pause", "freeze", "hold your horses", "hol up"),
-     r"(?:hold (?:on(?! to\b)|off|up|it|your horses)|hang on|not (?:yet|now)%end%|stand ?by%end%|(?:one|just (?:a|one)|give me a"
-     r") (?:sec|second|moment|minute|min)\b|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|it%end%|everything|all|work"
-     r"|the (?:work|task|session)|and\b|until (?:i|we)\b|before)))",
-     ("wait-for-thing", "log"), "asks the agent to hold on"),
-    ("pause.wait", "pause", "first", ("wait",),
-     r"wait(?:%end%(?![\s,.!\u2026:-]*(?:that'?s|this is|no\b|it'?s|you|use|fix|undo|make|the )[^?]*$)|\s+(?:a (?:sec|"
-     r"second|moment|minute|min|bit)|up\b|here\b|there%end%|please%end%|for (?:me|my)\b|(?:until|till) (?:i|we)\b|before (?:"
-     r"you|doing|going|we|i)\b|i\b|let me|what\b|why\b|where\b|how\b|who\b|is\b|are\b|did\b|does\b|don'?t\b|do not\b|first"
-     r"%end%))",
-     ("wait-for-thing", "log"), "asks the agent to wait"),
+    ("pause.wait", "pause", "first",
+     ("wait", "hang on", "not yet", "stand by", "standby", "one sec", "one moment",
+      "one minute", "just a sec", "just a moment", "just a minute", "give me a", "not now", "hold", "pause", "freeze"),
+     r"(?:wait[\s,]+)?(?:hold (?:on(?! to\b)|off|up|it|your horses)|hang on)\b|hold(?=\W*$)|(?:not (?:yet|now)|stand ?by)%end%|(?:one|just (?:a|one)|give "
+     r"me a) (?:sec|second|moment|minute|min)\b|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|it%end%|everything|all|work|the (?:work|"
+     r"task|session)|and\b|until (?:i|we)\b|before))|wait(?:[\s,.!\u2026]+wait)+\b|wait\b(?: (?:a (?:sec|second|minute|moment|bit)|up|here|"
+     r"there|please|now))?(?:(?=\W*$)|[\s,.!:\u2026-]+(?:for (?:me\b|my\b|(?:further |more |new )?instruct)|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t "
+     r"(?:do|touch|change|start|write|run)|do not |i(?:'ll| will| need to| have to| want to| must)\b|first%end%))",
+     ("wait.thing", "log"), "asks the agent to wait"),
     ("pause.not-yet", "pause", "clause",
-     ("yet", "for now", "right now", "at this", "in this", "during this", "until i", "until we", "before i", "before we",
-      "till i", "without my"),
-     r"(?:%not%|please no|no)\s+(?:you )?(?:(?:touch|change|edit|modify|do|write|code|implement|start|run|execute|make|"
-     r"commit|continue|proceed|go (?:on|ahead|further)|begin|move on|act on|build|apply|add|push|deploy)\b ?)?(?:writing |"
-     r"implementing |making )?(?:%any% ?)?(?:%yet%)",
-     ("log", "told"), "not yet: code, changes or anything"),
+     ((" yet", "no"), (" yet", "n't"), (" yet", "dont"), ("for now", "n't"), ("for now", "not "), ("for now", "dont"), ("for now", "no code"), ("right now", "t "), ("t ", " this s"), ("t ", " this p"), "until i", "until we", "before i", "before we", "till i",
+      "without my", "no code", "no coding", "not proceed", "t proceed", "not continue", "t continue", "hold off", "hold on"),
+     r"(?:%not%|not|please no|no)\s+(?:(?:you )?(?:touch|change|edit|modify|do|write|code|implement|start|run|execute|make|continue|proceed|go (?:"
+     r"on|ahead|further)|begin|move on|act on|build) ?(?:writing |implementing |making )?(?:%any% ?)?|%any% )%yet%|(?:still )?no (?:code|coding)"
+     r"%end%|%not% (?:proceed|continue)%end%|hold (?:on|off)(?: (?:please|for now))?%end%", ("log", "arm.told"), "not yet: code, changes or anything"),
     ("pause.nothing", "pause", "first",
-     ("n't do anything", "not do anything", "nt do anything", "n't touch anything", "nt touch anything", "touch anything",
-      "n't change anything", "nt change anything", "not change anything", "no coding", "do nothing", "no code"),
-     r"(?:%not% (?:do|touch|change) anything(?: else)?%end%|no coding%end%|do nothing%end%|no code%end%)",
-     ("log",), "do nothing"),
-    ("pause.talk-first", "pause", "first", ("discuss", "talk", "chat", "plan", "first"),
-     r"(?:i (?:want|would like|'d like) to|let'?s|we should|let me) (?:discuss|talk|chat|think)\b[^.\n]{0,60}?\b(?:first|before"
-     r" (?:we|you|doing|going))\b", ("log",), "talk first"),
+     ("do anything", "touch anything", "change anything", "do nothing"),
+     r"%not% (?:do|touch|change) anything(?: else)?%end%|do nothing%end%", ("log",), "do nothing"),
+    ("pause.talk-first", "pause", "first", (("discuss", "first"), ("talk", "first"), ("chat", "first"), ("discuss", "before"), ("let me", "first"),
+      ("let me", "before you"), "before you do any", "before you change any", "before you touch any", "before you write any"),
+     r"let me\b[^.\n]{0,40}?\b(?:first(?:%end%| before)|before you)|before you (?:do|change|touch|write) any\w*|(?:i (?:want|would like|'d like) to|let'?s|we should|let me)? ?(?:discuss|talk|chat)\b[^.\n]{0,60}?\b(?:first|before (?:we|you|doing|"
+     r"going))\b", ("log",), "talk first"),
     ("pause.cjk", "pause", "first",
-     ("等一下", "等等", "等下", "稍等", "等会", "暂停", "暫停", "先别", "先不", "先等", "别动", "慢着", "且慢", "待って", "待て", "お待ち",
-      "一時停止", "잠깐", "잠시", "기다려", "대기", "일시정지"),
-     r"(?:先)?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等等?|别动|慢着|且慢)(?=\W|$|我|先|吧)|"
-     r"先(?:别|不要?|不用)(?:急着)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交|动手)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|"
-     r"下さい|ね|よ)*|一時停止|(?:잠깐|잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|(?:잠깐만|잠깐요|잠시만)|기다려\w*%end%|대기(?:해)?%end%",
-     ("log",), "Chinese, Japanese, Korean: wait"),
+     ("等一下", "等等", "等下", "稍等", "等会", "暂停", "暫停", "先别", "先不", "先等", "别动", "慢着", "且慢", "待って", "待て", "お待ち", "一時停止", "잠깐",
+      "잠시", "기다려", "대기", "일시정지"),
+     r"(?:先)?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等等?|别动|慢着|且慢)(?=\W|$|我|先|吧)|先(?:别|不要?|不用)(?:急着)?(?:动|改|写|做|执行|实施|实现|"
+     r"继续|开始|编码|提交|动手)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기|"
+     r" ?멈)|(?:잠깐만|잠깐요|잠시만)|기다려\w*%end%|대기(?:해)?%end%|일시정지%end%", ("log",), "Chinese, Japanese, Korean: wait"),
     ("pause.cjk-not-yet", "pause", "clause",
-     ("先不", "先别", "先別", "暂时不", "暂不", "不要执行", "不要动手", "まだ", "아직"),
-     r"(?:先|暂时|暂)(?:都)?(?:不要?|别|別|不用)(?:急着)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%|"
-     r"不要(?:执行|动手|动代码)%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)|아직[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|"
-     r"시작하지) ?(?:마|말)", ("log",), "Chinese, Japanese, Korean: not yet"),
+     ("先不", "先别", "先別", "暂时不", "暂不", "不要执行", "不要动手", "不要继续", "别改了", "别做", "别动", "别写", ("先", "不要改"), ("先", "不要写"), ("先", "我确认"), ("先", "我讨论"), "まだ", "아직"),
+     r"(?:先|暂时|暂)(?:都)?(?:不要?|别|別|不用)(?:急着)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%|(?<=[,\u3001])\s*不要(?:改|"
+     r"写|动|修改)代码%end%|不要(?:执行|动手|动代码|继续)了?%end%|别(?:改|动|写|弄)了%end%|[^,。\n]{0,16}?先(?:跟|和|与|给|找)我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ない"
+     r"で|しない|するな)|아직[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) ?(?:마|말)", ("log",), "Chinese, Japanese, Korean: not yet"),
     ("pause.latin", "pause", "first",
-     ("espera", "espere", "un momento", "um momento", "um minuto", "un minuto", "aguarda", "aguarde", "pera", "calma",
-      "pausa", "attend", "une minute", "une seconde", "un instant", "un moment", "warte", "moment", "einen augenblick",
-      "momentito", "patiente"),
-     r"(?:espera(?:te)?|esper[ae]|esp[eé]rate|un (?:momento|minuto|segundo)|um (?:momento|minuto|segundo|instante)|aguard[ae]|"
-     r"p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma(?: a[ií])?|pausa|attend[sz]?|attendez|une (?:minute|seconde)|un (?:instant|"
-     r"moment)|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|augenblick)|momentito|patiente[z]?)"
-     r"(?:%end%|(?= (?:no|n[ãa]o|um|un|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|a que|ich|mal|pardon|ne)\b))",
-     ("wait-for-thing", "log"), "Spanish, Portuguese, French, German: wait"),
+     ("espera", "espere", "un momento", "um momento", "um minuto", "un minuto", "um instante", "aguard", "pera", "calma", "pausa", "attend",
+      "une minute", "une seconde", "un instant", "un moment", "warte", "moment", "augenblick", "patiente"),
+     r"(?:espera(?:te)?|espere|esp[eé]rate|un (?:momento|minuto|segundo)|um (?:momento|minuto|segundo|instante)|aguard[ae]|p[eê]ra(?:[ ,]*(?:l[aá]"
+     r"|a[ií]))?|pera[ií]|calma(?: a[ií])?|pausa|attend[sz]?|attendez|une (?:minute|seconde)|un (?:instant|moment)|warte(?:n sie)?(?: mal| kurz| "
+     r"noch| bitte)*|moment(?: mal)?|einen (?:moment|augenblick)|momentito|patiente[z]?)(?:%end%|(?= (?:no|n[ãa]o|um|un|por|que|antes|pas|avant|"
+     r"je|on|tu|bitte|noch|nicht|a que|ich|mal|pardon|ne|vamos|a[ií]|l[aá])\b))", ("wait.thing", "log"), "Spanish, Portuguese, French, German: wait"),
     ("pause.latin-not-yet", "pause", "clause",
-     ("todavía", "todavia", "aún", "ainda", "por ahora", "por enquanto", "pas encore", "l'instant", "pour le moment",
-      "noch nicht", "noch nichts", "noch kein", "no hagas nada", "no toques nada", "não faça nada", "nao faça nada",
-      "não mexa", "touche à rien", "fass nichts", "mach nichts", "ne fais rien", "ne touche"),
-     r"(?:no|n[ãa]o) (?:hagas|toques|fa[çc]a|mexa|mude|cambies|altere|toque)(?: em)? nada%end%|(?:no|n[ãa]o|ainda n[ãa]o|todav[ií]a no|a[uú]n "
-     r"no)\b[^.,\n]{0,40}?(?:c[oó]digo|nada|cambios|mudan[çc]as|implement\w*|escrib\w*|escrev\w*)[^.,\n]{0,20}?\b(?:todav[ií]a|a[uú]n|"
-     r"ainda|por (?:ahora|enquanto))|ne (?:touche|fais|change|modifie)[sz]?\b[^.,\n]{0,12}?\brien%end%|(?:pas (?:de code|encore de "
-     r"code)|n'(?:[eé]cri\w*|impl[eé]ment\w*) (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour (?:l'instant|le moment))|(?:fass|mach|"
-     r"[aä]ndere?) (?:bitte |noch )*nichts\b(?: an)?%end%|(?:schreib\w*|implementier\w*|[aä]nder\w*|mach\w*)\b[^.,\n]{0,20}?\bnoch "
-     r"(?:nicht|nichts|kein)", ("log",), "Spanish, Portuguese, French, German: not yet"),
-    ("pause.ru", "pause", "first", ("подожди", "погоди", "постой", "минут", "секунд", "пауза", "не трогай", "пока не ",
-                                    "жди", "ничего не"),
-     r"(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза|жди%end%)(?!\s+пока "
-     r"(?:тест|сборк))\b|(?:пока )?(?:ничего )?не (?:трогай|меняй|делай|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|ничего (?:пока )?не "
-     r"(?:трогай|меняй|делай|пиши)|пока не (?:пиши|трогай|меняй|делай|начинай|запускай)", ("log",), "Russian: wait, not yet"),
+     ("todavía", "todavia", "aún", "ainda", "por ahora", "por enquanto", "pas encore", "l'instant", "le moment", "noch nicht", "noch kein",
+      "hagas nada", "toques nada", "faça nada", "não mexa", "à rien", "fass nichts", "mach nichts", "fais rien", "a rien"),
+     r"(?:no|n[ãa]o) (?:hagas|toques|fa[çc]a|mexa|mude|cambies|altere|toque)(?: em)? nada%end%|(?:no|n[ãa]o|ainda n[ãa]o|todav[ií]a no|a[uú]n no)"
+     r"\b[^.,\n]{0,40}?(?:c[oó]digo|nada|cambios|mudan[çc]as|implement\w*|escrib\w*|escrev\w*)[^.,\n]{0,20}?\b(?:todav[ií]a|a[uú]n|ainda|por (?:"
+     r"ahora|enquanto))|ne (?:touche|fais|change|modifie)[sz]?\b[^.,\n]{0,12}?\brien(?: pour (?:l'instant|le moment)| encore)?%end%|(?:pas (?:de code|encore de code)|n'(?:[eé]cri\w*|"
+     r"impl[eé]ment\w*) (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour (?:l'instant|le moment))|(?:fass|mach|[aä]ndere?) (?:bitte |noch )*nichts\b(?: "
+     r"an)?%end%|(?:schreib\w*|implementier\w*|[aä]nder\w*|mach\w*)\b[^.,\n]{0,20}?\bnoch (?:nicht|kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreiben|implementieren|anfassen|machen)\b",
+     ("log",), "Spanish, Portuguese, French, German: not yet"),
+    ("pause.ru", "pause", "first",
+     ("подожди", "погоди", "постой", "минут", "секунд", "пауза", "не трогай", "пока не ", "жди", "ничего"),
+     r"(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза|жди%end%)\b(?! пока (?:тест|сборк))|(?:"
+     r"пока )?не (?:трогай|меняй|делай|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|делай|пиши)|пока не "
+     r"(?:пиши|трогай|меняй|делай|начинай|запускай)", ("log",), "Russian: wait, not yet"),
 )
 
-# id, needs, where, pattern, why it is no order. where: "before" up to the words, "after" from their end, "line" the
-# line they stand on, from its start; "sentence" the sentence with its end mark.
+# id, needs, where, pattern, why it is no order. where: "before" up to the words, "after" from their end, "line" the line
+# they stand on up to them, "sentence" the sentence with its end mark, "prompt" all of it.
 INTENT_EXCUSES = (
-    ("question", ("?",), "sentence",
-     r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b)[^?]*\?", "a question, not an order"),
-    ("told", (), "before",
-     r"(?:\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|the \w+|\w+ session) (?:\w+ )?(?:told|tell|tells|said|"
-     r"says?|asked|asks?|used|wants?|wrote|typed|means?)\b|\b(?:translate|say|says|said|type|typed|write|wrote|prompt|phrase|"
-     r"string|message|text|label|button|title|called|named|log|output|error|reads?|rename|word|example|quote|lyrics?|song|"
-     r"sentence|keyword|literally|issue|sample)\b[^:]{0,40}:?\s*$)", "told of somebody, or a wording that is shown"),
-    ("shown", (), "after", r"[^.\n]{0,40}?\b(?:is a phrase|is the phrase|as a (?:label|title|name)|arm(?:s|ing)? (?:phrase|"
-     r"word)|이라고|라고|believin)", "a wording that is shown"),
+    ("arm.question", ("?",), "sentence",
+     r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?|please|alright|understood|got "
+     r"it|clear|deal|yes)\?)[^?]*\?", "a question, not an order"),
+    ("arm.told", (), "before",
+     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?|asked|asks?|says?|used|wants?|wrote|"
+     r"typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:translate|say|type|write|prompt|phrase|string|message|text|label|button|title|log|output|error|"
+     r"reads?|rename|word|example|quote|lyrics?|song|sentence|keyword|issue|sample)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|"
+     r"phrase|keyword)\s*$", "told of somebody, or a wording that is shown"),
+    ("arm.program", (), "before",
+     r"\b(?:app|script|server|service|worker|daemon|bot|job|cron|program|process|pipeline|loop|function|user|hook|system|tool|code|that|which|it)s? "
+     r"(?:can|should|must|will|may|could|would|has to|needs to|to)\b[^,;:]*\b(?:and|or|then|but)\s+(?:\w+ )?$", "about a program"),
+    ("arm.shown", (), "after", r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|name)|\barm(?:s|ing)? (?:phrase|word)|이라고|라고|believin)",
+     "a wording that is shown"),
+    ("arm.asks", ("confirm", "approv", "with me", "ask me", "my ok", "my go", "我确认", "先告诉我", "问我", "跟我"), "prompt",
+     r"(?<!n't )(?<!not )(?<!need to )(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)|ask me (?:first|before)|ask for (?:my )?(?:conf|"
+     r"appr|perm)\w+ (?:before|after|at)|check (?:in )?with me (?:before|after|first|at))|(?:给|等|经|跟|和|由)我(?:的)?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|"
+     r"疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
     ("log", (), "line",
-     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\||at \S+\(|"
-     r"file \"|@@ |(?:user|human|assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf])", "a pasted log or table line"),
-    ("person", (), "after", r"\s*(?:i (?:say|tell)|monday|tuesday|wednesday|thursday|friday|saturday|sunday|next)\b",
-     "until a person or a day"),
-    ("program", (), "before", r"\b(?:that|which|so it|it (?:will|should|can)|app|script|server|service|worker|user)\s*$",
-     "about a program"),
-    ("clock", (), "after", r"\s*the (?:api|backend|server) is (?:ready|available)\b", "until a service is there"),
-    ("conditional", ("when", "once", "until", "after", "if ", "unless", "as soon", "till", "before", "wenn", "sobald",
-                     "cuando", "quando", "quand", "если", "когда"), "sentence",
-     r"\W*(?:(?:and|but|then|or|so)\s+)?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se|quando|"
-     r"quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|stand down|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once|until|"
-     r"after|if|unless|as soon as)\b", "a release with a condition"),
-    ("object-stop", ("stop it", "stop this", "stop that", "stop everything", "stop all"), "after",
-     r"[^.,\n]{0,12}?\b(?:from|on (?:the|port)|in the)\b", "something else is to be stopped"),
-    ("wait-for-thing", (), "after",
-     r"\s*(?:for|until|till|on) (?!me\b|my\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|that\b|this\b)[^.\n]*", "waits for a thing"),
-    ("zh-question", ("吗", "?", "么", "是否"), "sentence", r"[^。\n]*(?:吗|\?|了么)", "a question, not an order"),
-    ("zh-program", (), "before", r"(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}$", "about a program"),
-    ("ja-question", ("?", "か"), "sentence", r"[^。\n]*(?:\?|(?:です|ます|ません)か)\s*[。]?\s*$", "a question, not an order"),
-    ("object-ja", ("を",), "before", r"(?<!手)(?<!作業)を\s*$", "something else is not to be stopped"),
-    ("object-ko", ("를", "을"), "before", r"(?<!작업)[를을]\s*$", "something else is not to be stopped"),
+     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\||at \S+\(|file \"|@@ |(?:user|human|"
+     r"assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]|[^\n]*(?<!:)//)", "a pasted log or table line"),
+    ("until.person", (), "after", r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next)\b", "until a person or a day"),
+    ("release.condition", (), "sentence",
+     r"\W*(?:(?:and|but|then|or|so)\s+)?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se|quando|quand|если|когда)\b|[^.\n]*?"
+     r"\b(?:stop|halt|stand down|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once|until|after|if|unless|as soon as)\b", "a release with a condition"),
+    ("release.later", ("then", "after"), "before", r"\b(?:then|after that|afterwards)[\s,]*$", "a stop after something else"),
+    ("stop.object", ("stop it", "stop this", "stop that", "stop everything", "stop all"), "after", r"[^.,\n]{0,12}?\b(?:from|on (?:the|port)|in the)\b",
+     "something else is to be stopped"),
+    ("wait.thing", (), "after",
+     r"\s*(?:for|until|till|on) (?!me\b|my\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|that\b|this\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)[^.\n]*", "waits for a thing"),
+    ("cjk.question", ("吗", "?", "么", "か"), "sentence", r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
+    ("cjk.program", (), "before", r"(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}$|(?<!手)(?<!作業)を\s*$|(?<!작업)[를을]\s*$",
+     "about a program or another thing"),
 )
 
-# What joins a condition to an arming clause, and the words after which (or before which) it stands.
+# What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.
 CONNECTIVES = (
-    (("until", "till", "til ", "unless", "before"), r"\b(?:until+|till|'?til|unless|before)\b(?: (?=such time))?[:\s]*"),
-    (("only",), r"\bonly (?:stop )?(?:when|once|if|after)\b\s*"),
+    (("until", "till", "til ", "unless", "before"), r"\b(?:until+|till|'?til|unless|before)\b[:\s]*"),
+    (("stop",), r"\bstop (?:only )?(?:when|once|if|after)\b\s*"),
     (("tant qu", "jusqu'", "avant"), r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
     (("hasta", "até", "ate ", "antes"), r"\b(?:hasta(?: que)?|at[eé](?: que)?|antes de(?: que)?)\b\s*"),
-    ((" bis", "bevor", "solange"), r"\b(?:bis|bevor|solange)\b(?: dass)?\s*"),
+    ((" bis", "bevor", "solange"), r"\b(?:bis|bevor|solange)\b\s*"),
     (("пока", "до "), r"\b(?:до тех пор,? пока|пока|до)\b\s*"),
     (("直到", "直至", "知道"), r"(?:直到|直至|知道)\s*"),
 )
-# The other order: the condition first. Its end, where it stands right before the words that order.
-POSTPOSED = ((("まで",), r"(?:する|なる)?まで"), (("때까지",), r"(?:\w )?때까지|까지"), (("之前", "前"), r"之?前"))
-NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-NUMBERS_MORE = (("a", 1), ("an", 1), ("the next", 1), ("half an", 0.5), ("half", 0.5), ("a couple of", 2), ("fifteen", 15),
-                ("twenty", 20), ("thirty", 30), ("forty", 40), ("forty-five", 45), ("fifty", 50), ("sixty", 60),
-                ("ninety", 90), ("一", 1), ("两", 2), ("兩", 2), ("三", 3), ("半", 0.5), ("una", 1), ("un", 1), ("une", 1),
-                ("uma", 1), ("dos", 2), ("duas", 2), ("deux", 2), ("zwei", 2), ("eine", 1), ("два", 2), ("час", 1))
-TIME_WORDS = ("hour", "minute", " min", "hr", "hora", "heure", "stunde", "minut", "час", "минут", "小时", "小時", "分钟",
-              "分鐘", "時間", "分間", "시간", "분", "1h", "2h", "3h", "4h", "5h", "6h", "8h", "0m", "5m")
-LASTS = (r"(?:\b(?:for|next|durante|por|pendant|in|im|während|в течение|ещё|еще)\s+(?:the next |about |around |at least |"
-         r"another |las pr[oó]ximas |)|(?=[\d一两兩三半]))(\d+(?:[.,]\d+)?|half an|a couple of|[\w-]+)\s*(?:more |full |solid |个|個)?"
-         r"(h(?:ours?|rs?|oras?|eures?)?|stunden?|час\w*|小时|小時|時間|시간|m(?:inutes?|ins?|inutos?|inuten?)?|минут\w*|分钟|分鐘|"
-         r"分間|분)(?![a-z])(?! ago)")
+POSTPOSED = ((("まで",), r"(?<!最後)(?:する|なる)?まで"), (("때까지",), r" ?때까지"), (("前",), r"之?前"))
+NUMBERS = (("half 半", .5), ("a an one una un une uma eine 一", 1), ("two couple dos duas deux zwei два 两 兩", 2),
+           ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7), ("eight", 8), ("nine", 9),
+           ("ten", 10), ("twelve", 12), ("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty-five", 45), ("ninety", 90))
+TIME_WORDS = ("hour", "minut", "min", "hr", "hora", "heure", "stunde", "час", "минут", "小时", "小時", "分钟", "分鐘", "時間", "分間", "시간", "분",
+              "0m", "5m", "1h", "2h", "3h", "4h", "5h", "6h", "8h")
+LASTS = (r"(?:\b(?:for|next|durante|por|pendant|in|im|в течение|ещё|еще)\s+(?:the |next |about |around |at least |another |las pr[oó]ximas )*"
+         r"|(?=[\d一两兩三半])|(?=\bzwei|\beine ))(half|couple|\d+(?:[.,]\d+)?|[\w-]+)(?:\s+an?\b|\s+of)?\s*(?:more |full |solid |个|個)?"
+         r"(h(?:ours?|rs?|oras?|eures?)?|stunden?|час\w*|小时|小時|時間|시간|m(?:inutes?|ins?|inutos?|inuten?)?|минут\w*|分钟|分鐘|分間|분)(?![a-z])")
 CLOCK = (r"\b(?:until|till?|hasta las?|at[eé] [aà]?s?|jusqu'[aà]|bis|до)\s+(?:(noon|midnight)|(\d{1,2})(?:[:h](\d\d))?\s*"
          r"(am|pm|a\.m\.?|p\.m\.?|o'clock|uhr|h\b)?)(?![\w.])")
-ASKS_LEAVE = (r"\W*(?:(?:ok(?:ay)?|so|and|but|hmm+|well|also|wait|hey|hold on|no)[\s,]+)*(?:(?:what|why|how|where|when|which|who|whose|is|are|was|were|"
-          r"do|does|did|has|have|should|shall|am)\b|(?:can|could|would|will) (?:i|we|it|this|that|they|there)\b|(?:can|could|"
-          r"would|will) (?:you|u) (?:please )?(?:tell|explain|describe|clarify|say|remind|walk me)\b)")
+ASKS_LEAVE = (r"\W*(?:(?:ok(?:ay)?|so|and|but|hmm+|well|also|wait|hey|hold on|no)[\s,]+)*(?:(?:what|why|how|where|when|which|who|whose|is|are|was|were|do|"
+          r"does|did|has|have|should|shall|am)\b|(?:can|could|would|will) (?:i|we|it|this|that|they|there)\b|(?:can|could|would|will) (?:you|u) "
+          r"(?:please )?(?:tell|explain|describe|clarify|say|remind|walk me)\b)")
 REQUEST = r"\W*(?:(?:ok(?:ay)?|so|and|please|hey|also|now)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b"
-ANY_QUESTION = ("?", "吗", "か", "呢", "까", "what", "why", "how", "where", "when", "which", "who", "is ", "are ", "do",
-                "can ", "should")
+LEAD = r"(?:[^\w(]|\d{1,3}[.)]\s)*"           # bullets, numbers, emoji before a sentence's first word
+CLAUSE = (r"[,:(\u3001]\s*|\s[-\u2013\u2014>\u2192]+\s+|[\u2013\u2014]\s*|\b(?:and|but|then|so|or|just|please|und|y|et|e|mas|pero|mais|"
+          r"и|но)\s+")
+TRAILING = r"[,\s]+(?:and )?then\b|\s+[-\u2013\u2014]+\s|\s*\b(?:please|ok(?:ay)?|pls|thanks|thank you)\W*$|为止"
 
 
 INTENTS = ("arm", "pause", "disarm")
@@ -1165,7 +1356,9 @@ class Settings(Record):
               "print_mode": False,      # `claude -p`: nothing but a subagent can wake the session
               "command": NAME,          # how a shell calls this program
               "policy": POLICY, "policy_file": "",      # the operator's own policy replaces the shipped one
-              "own": None, "off": ()}   # phrases of the operator's own; rule ids switched off
+              "own": None, "off": (),   # phrases of the operator's own; rule ids switched off
+              "cap": HOST_CAP,          # holds in a row that the client honours, 0 is no bound
+              "pins": {}}               # digests of the operator's files as they are now
 
 
 class Stop(Record):
@@ -1179,21 +1372,27 @@ class Stop(Record):
 
 
 class Evidence(Record):
-    """What the transcript shows. Sizes and offsets are in bytes; digests are of tool calls."""
+    """What the transcript has gained since it was last read, and what a check said. `end` is in bytes."""
 
-    fields = {"readable": False, "size": 0,
-              "work": (),               # calls since the mark that are work
-              "calls": (),              # all finished calls since the mark
-              "answered": True,         # no work since the operator's last prompt
-              "turn_calls": None,       # calls since the operator's last prompt, None if unknown
+    fields = {"readable": False, "end": 0, "anew": False,     # anew: it was replaced by a shorter one
+              "work": 0,                # calls that are work, since the operator's last prompt
+              "calls": (),              # digests of all finished calls
+              "todos": (),              # changes made with the client's to-do tools
+              "turn_calls": None,       # calls of this turn, None if unknown
               "text": None,             # last text of the main chain
-              "holds": 0, "stalled": 0}     # our own feedback rows since the operator's prompt; since the last work
+              "holds": 0, "stalled": 0,     # our own feedback rows since the operator's prompt; since the last work
+              "queued": (),             # (time, text) of prompts typed while a turn ran
+              "artifacts": (),          # "class key" of what was shipped since arming
+              "run": (None, ""),        # the run's state, and why it could not be read
+              "away": False,            # the operator is away from this machine
+              "check": None}            # (exit status or None for a timeout, last lines) of the operator's check
 
 
 class Verdict(Record):
     """The decision on one Stop."""
 
-    fields = {"cls": "", "why": "", "rules": (), "owed": (), "progress": False, "tickets": (), "wakes": ()}
+    fields = {"cls": "", "why": "", "rules": (), "owed": (), "progress": False, "tickets": (), "wakes": (), "until": 0,
+              "last": False}            # the hold after which nothing holds any more
 
     @property
     def holds(self):
@@ -1204,7 +1403,7 @@ class Prompt(Record):
     """A prompt that the operator typed, with what the hook knows beside its words."""
 
     fields = {"heard": None,            # see read_prompt
-              "mode": "", "size": 0, "session": "", "fresh": False}
+              "mode": "", "size": 0, "session": "", "away": False}
 
 
 class Answer(Record):
@@ -1244,17 +1443,25 @@ def load_contract(data, session):
 def contract_fault(contract, session):
     """What is wrong with a contract's fields, in a few words; "" if nothing is."""
     for name, default in CONTRACT.items():
-        kinds = (int, float) if type(default) is int else (type(default),)
-        if type(contract[name]) not in kinds:
-            return f"{name} is {type(contract[name]).__name__}, not {kinds[0].__name__}"
+        if type(contract[name]) is not type(default):
+            return f"{name} is {type(contract[name]).__name__}, not {type(default).__name__}"
     if contract["session"] != session:
         return "it names another session"
     if contract["state"] not in STATES or contract["mode"] not in MODES:
         return "unknown state or mode"
     for item in contract["items"]:
-        if not isinstance(item, dict) or not all(isinstance(item.get(k), str) for k in ("id", "text", "state")):
+        if not (isinstance(item, dict) and all(isinstance(item.get(k), str) for k in ("id", "text"))
+                and item.get("state") in ITEM_STATES and type(item.get("closed_at", 0)) is int
+                and is_evidence(item.get("evidence", []))):
             return "an item without id, text and state"
+    if not is_evidence(contract["claim"].get("evidence", [])) or type(contract["waiting"].get("until", 0)) is not int:
+        return "a claim or a wait of another form"
     return ""
+
+
+def is_evidence(value):
+    return isinstance(value, list) and all(
+        isinstance(e, dict) and isinstance(e.get("kind"), str) and isinstance(e.get("value"), str) for e in value)
 
 
 # --- reading: values -----------------------------------------------------------------------------
@@ -1360,19 +1567,23 @@ def session_file(session):
 
 # --- reading: the transcript ---------------------------------------------------------------------
 
-ROW_MARKS = (b'"tool_use"', b'"tool_result"', b'"text"', b'"content":"', b'"content": "')
+ROW_MARKS = (b'"tool_use"', b'"tool_result"', b'"text"', b'"content":"', b'"content": "', b'"queued_command"')
 
 
 def rows_of(data, start, whole):
-    """[(offset, row)] of the JSON lines in DATA, which begins at byte START; WHOLE says that a line begins there."""
-    rows, offset = [], start
-    for number, line in enumerate(data.split(b"\n")):
+    """([(offset, row)], end): the JSON lines in DATA, which begins at byte START, and where the last whole one ends.
+
+    WHOLE says that a line begins at START. Lines end at \\n alone (JSON may hold U+2028), one still being written
+    is left for the next reading, and rows of subagents are not ours.
+    """
+    rows, offset, lines = [], start, data.split(b"\n")
+    for number, line in enumerate(lines[:-1]):
         if (whole or number) and any(mark in line for mark in ROW_MARKS):
             row, fault = parse_json(line)
             if not fault and isinstance(row, dict) and not row.get("isSidechain"):
                 rows.append((offset, row))
         offset += len(line) + 1
-    return rows
+    return rows, offset
 
 
 def content_of(row):
@@ -1384,38 +1595,152 @@ def content_of(row):
     return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
 
 
-def read_evidence(rows, contract, size):
-    """Evidence from ROWS, the tail of a transcript of SIZE bytes, for CONTRACT."""
-    mark, prompted = contract["mark"], contract["prompt_mark"]
-    known, waiting = set(contract["calls"]), {}
-    work, calls, seen_after, turn_calls, text, holds, stalled = [], [], False, 0, None, 0, 0
+def calls_in(rows):
+    """[(offset, row, call, result row)] of the finished tool calls in ROWS, and the offset of the first unfinished one."""
+    finished, waiting = [], {}
     for offset, row in rows:
-        if is_human(row):
-            turn_calls, holds, stalled = 0, 0, 0
-        elif is_our_hold(row):
-            holds, stalled = holds + 1, stalled + 1
         for block in content_of(row):
-            kind = block.get("type")
-            if kind == "tool_use" and row.get("type") == "assistant":
-                turn_calls += 1
-                waiting[block.get("id")] = block
-            elif kind == "tool_result" and block.get("tool_use_id") in waiting:
-                call = waiting.pop(block["tool_use_id"])
-                if failed(block, row):
-                    continue
-                key = call_key(call)
-                counts = is_work(call) and key not in known
-                known.add(key)
-                if offset >= mark:
-                    calls.append(key)
-                    work.extend([key] if counts else ())
-                if is_work(call):
-                    stalled = 0
-                    seen_after = seen_after or offset >= prompted
-            elif kind == "text" and row.get("type") == "assistant" and isinstance(block.get("text"), str):
-                text = block["text"]
-    return Evidence(readable=True, size=size, work=tuple(work), calls=tuple(calls), answered=not seen_after,
-                    turn_calls=turn_calls, text=text, holds=holds, stalled=stalled)
+            if block.get("type") == "tool_use" and row.get("type") == "assistant":
+                waiting[block.get("id")] = (offset, row, block)
+            elif block.get("type") == "tool_result" and block.get("tool_use_id") in waiting:
+                _, made, call = waiting.pop(block["tool_use_id"])
+                if not failed(block, row):
+                    finished.append((offset, made, call, row))
+    return finished, min((place[0] for place in waiting.values()), default=None)
+
+
+def read_evidence(rows, contract, end):
+    """Evidence from ROWS, what a transcript has gained since it was last read for CONTRACT, up to byte END."""
+    finished, unfinished = calls_in(rows)
+    known, work, calls, todos, last_work = set(contract["calls"]), 0, [], [], -1
+    for offset, _, call, result in finished:
+        key = call_key(call)
+        if is_work(call) and key not in known:
+            last_work = offset
+            work += offset >= contract["prompt_mark"]
+        known.add(key)
+        calls.append(key)
+        todos.extend(todo_changes(call, result))
+    prompts = [offset for offset, row in rows if is_human(row)]
+    holds = [offset for offset, row in rows if is_our_hold(row) and offset >= max(prompts, default=0)]
+    made = [offset for offset, row in rows for block in content_of(row) if block.get("type") == "tool_use"]
+    texts = [block["text"] for _, row in rows if row.get("type") == "assistant" for block in content_of(row)
+             if block.get("type") == "text" and isinstance(block.get("text"), str)]
+    return Evidence(
+        readable=True, end=end if unfinished is None else unfinished, work=work, calls=tuple(calls), todos=tuple(todos),
+        turn_calls=sum(offset >= max(prompts, default=0) for offset in made), text=texts[-1] if texts else None,
+        artifacts=tuple(artifacts_in(rows, finished, contract["armed_mark"])), holds=len(holds), stalled=sum(offset > last_work for offset in holds), queued=queued_in(rows))
+
+
+def artifacts_in(rows, finished, since):
+    """"class key" of each pull request opened and formal review submitted after byte SINCE.
+
+    The client's own record comes first; else the call and its successful result. Words about one never count.
+    """
+    found = []
+    for offset, row in rows:
+        outcome = row.get("toolUseResult")
+        git = outcome.get("gitOperation") if isinstance(outcome, dict) else None
+        pr = git.get("pr") if isinstance(git, dict) else None
+        if offset >= since and isinstance(pr, dict) and pr.get("action") == "created":
+            found.append(f"pr {pr.get('url') or pr.get('number')}")
+        elif offset >= since and row.get("type") == "pr-link" and row.get("prUrl"):
+            found.append(f"pr {row['prUrl']}")
+    for offset, _, call, result in finished:
+        kind = shipped_by(call) if offset >= since else ""
+        url = pull_url(" ".join(result_texts(result)))
+        if kind == "review" or (kind == "pr" and url):
+            found.append(f"{kind} {url or call.get('id')}" + (f" {call.get('id')}" if kind == "review" and url else ""))
+    return list(dict.fromkeys(found))
+
+
+def shipped_by(call):
+    """The class of artifact that a tool call ships, "" if none."""
+    name, given = str(call.get("name")), call.get("input")
+    if name.startswith("mcp__") and "git" in name:
+        return SHIPPING_TOOLS.get(name.rpartition("__")[2], "")
+    command = given.get("command") if name == "Bash" and isinstance(given, dict) else None
+    for pipeline in pipelines_in(command) if isinstance(command, str) else ():
+        for kind, begins, words in SHIPPING:
+            first = pipeline[0]
+            if len(pipeline) == 1 and tuple(first[:len(begins)]) == begins and not any(word in DRY for word in first) \
+                    and (not words or any(word in words for word in first)):
+                return kind
+    return ""
+
+
+def result_texts(row):
+    """The texts of a row's tool results."""
+    for block in content_of(row):
+        content = block.get("content")
+        for part in content if isinstance(content, list) else [{"text": content}]:
+            if isinstance(part, dict) and isinstance(part.get("text"), str):
+                yield part["text"]
+
+
+def pull_url(text):
+    """The first address of a pull or merge request in TEXT, "" if there is none."""
+    for word in text.split():
+        word = word.strip("\"'<>()[],.")
+        if word.startswith("https://") and ("/pull/" in word or "/merge_requests/" in word):
+            return word
+    return ""
+
+
+def todo_changes(call, result):
+    """[(key, text, done)] that a call of the client's to-do tools made; a whole new list begins with (None, "", False)."""
+    given, outcome = call.get("input"), result.get("toolUseResult")
+    if not isinstance(given, dict):
+        return []
+    if call.get("name") == "TodoWrite" and isinstance(given.get("todos"), list):
+        entries = [t for t in given["todos"] if isinstance(t, dict) and isinstance(t.get("content"), str)]
+        return [(None, "", False)] + [("todo:" + fold(t["content"]), t["content"], t.get("status") == "completed")
+                                      for t in entries]
+    if call.get("name") == "TaskCreate" and isinstance(outcome, dict) and isinstance(outcome.get("task"), dict):
+        return [(f"task:{outcome['task'].get('id')}", str(outcome["task"].get("subject") or ""), False)]
+    if call.get("name") == "TaskUpdate" and given.get("status") in ("pending", "in_progress", "completed", "deleted"):
+        text = None if given["status"] == "deleted" else str(given.get("subject") or "")
+        return [(f"task:{given.get('taskId')}", text, given["status"] == "completed")]
+    return []
+
+
+def queued_in(rows):
+    """((time, text), ...) of prompts that a person typed while a turn ran: older clients fire no event for them (HOST 11)."""
+    queued = []
+    for _, row in rows:
+        text, extra = row.get("content"), row.get("attachment")
+        if row.get("type") == "queue-operation" and isinstance(text, str):
+            if row.get("operation") == "enqueue":
+                queued.append((str(row.get("timestamp")), text))
+            elif row.get("operation") == "remove" and row.get("reason") != "absorbed_mid_turn":
+                queued = [entry for entry in queued if entry[1] != text]      # taken back before it was sent
+        elif isinstance(extra, dict) and extra.get("type") == "queued_command" and isinstance(extra.get("prompt"), str):
+            if not isinstance(extra.get("origin"), dict) or extra["origin"].get("kind") == "human":
+                queued.append((str(extra.get("timestamp") or row.get("timestamp")), extra["prompt"]))
+    return tuple(queued)
+
+
+def ran_well(rows, command, since):
+    """Whether COMMAND ran as one simple shell command after the time SINCE with a result that is no error; a reason if not."""
+    wanted = " ".join(command.split())
+    pipelines = pipelines_in(wanted)
+    if len(pipelines) != 1 or len(pipelines[0]) != 1 or any(mark in wanted for mark in "<>$`"):
+        return "it is no simple command; run it without pipe, redirection or substitution, and name just that"
+    words = pipelines[0][0]
+    if is_idle(pipelines[0]) or words[0] in FILTERS or "--dry-run" in words:
+        return "such a command proves nothing; name the one that does the work or tests it"
+    seen = False
+    for _, made, call, _ in calls_in(rows)[0]:
+        given = call.get("input")
+        if call.get("name") != "Bash" or not isinstance(given, dict) or not isinstance(given.get("command"), str):
+            continue
+        ran = " ".join(given["command"].split())
+        if ran == wanted or (ran.startswith("cd ") and ran.partition(" && ")[2] == wanted):
+            if str(made.get("timestamp", "")) >= since and not given.get("run_in_background"):
+                return ""
+            seen = True
+    return "it ran only before the item was opened, or in the background; run it again" if seen else \
+        "the transcript shows no successful run of exactly that command; run it without the pipe, then try again"
 
 
 def is_human(row):
@@ -1448,24 +1773,54 @@ def is_work(call):
     command = given.get("command") if call.get("name") == "Bash" and isinstance(given, dict) else None
     if not isinstance(command, str):
         return True
-    return any(not is_idle(words) for words in simple_commands(command))
+    return not all(is_idle(pipeline) for pipeline in pipelines_in(command))
 
 
-def simple_commands(command):
-    """The word lists of a shell line's simple commands, well enough to see which programs it runs."""
-    for mark in ("&&", "||", ";", "|", "\n", "&"):
-        command = command.replace(mark, "\0")
-    return [words for words in (part.split() for part in command.split("\0")) if words]
+def pipelines_in(command):
+    """A shell line as pipelines of simple commands, each a list of words: well enough to see which programs it runs.
+
+    Quotes are respected and dropped; a redirection to a file stays as a word that begins with ">".
+    """
+    pipelines, words, word, quote, at = [[]], [], None, "", 0
+    while at <= len(command):
+        c = command[at:at + 1]
+        if quote:
+            quote, word = ("", word) if c == quote or not c else (quote, word + c)
+        elif c in ("'", '"') and c:
+            quote, word = c, word or ""
+        elif c == "\\":
+            at, word = at + 1, (word or "") + command[at + 1:at + 2]
+        elif c == "#" and word is None:
+            at = (command + "\n").index("\n", at) - 1
+        elif c == "&" and (word or "").endswith(">"):
+            word += c                           # 2>&1
+        elif not c or c in " \t\n;&|()":
+            words += [word] if word is not None else []
+            word = None
+            if c not in ("", " ", "\t") or not c:
+                pipelines[-1] += [words] if words else []
+                words = []
+                if c != "|" or command[at + 1:at + 2] == "|":
+                    pipelines += [[]]
+        else:
+            word = (word or "") + c
+        at += 1
+    return [pipeline for pipeline in pipelines if pipeline]
 
 
-def is_idle(words):
-    """Does a simple command do nothing that could be work? A redirection writes a file, so it is work."""
-    if any(">" in word for word in words) and words[0] in IDLE_COMMANDS:
-        return False
-    names = [word.strip("\"'").rsplit("/", 1)[-1] for word in words[:4]]
-    ours = names[0] == NAME or any(name == "session_contract.py" for name in names[:1] + names[1:4] * (
-        names[0].startswith("python")))
-    return names[0] in IDLE_COMMANDS or names[0] == "cd" or ours
+def is_idle(pipeline):
+    """Does a pipeline do nothing that could be work? Writing a file is work."""
+    programs = []
+    for words in pipeline:
+        targets = [word.lstrip("012&>") or following for word, following in zip(words, words[1:] + [""])
+                   if word.lstrip("012&").startswith(">")]
+        if any(target not in ("", "/dev/null", "/dev/stderr", "/dev/stdout") for target in targets):
+            return False
+        words = [word for word in words if "=" not in word.partition("/")[0] or word.startswith("-")] or [":"]
+        names = [word.rpartition("/")[2] for word in words[:6]]
+        ours = NAME in names[:1] or "session_contract.py" in (names if names[0].startswith("python") else names[:1])
+        programs.append(":" if ours else names[0])
+    return programs[0] in IDLE_COMMANDS and all(name in IDLE_COMMANDS or name in FILTERS for name in programs[1:])
 
 
 # --- reading: schedules --------------------------------------------------------------------------
@@ -1496,6 +1851,8 @@ def cron_field(text, bounds):
         span, _, step = part.partition("/")
         first, dash, last = span.partition("-")
         start, end = (low, high) if span == "*" else (int(first), int(last) if dash else int(first))
+        if not low <= start <= end <= high:
+            raise ValueError(text)
         if step and not dash and span != "*":
             end = high
         numbers.update(range(start, end + 1, int(step or 1)))
@@ -1508,22 +1865,29 @@ def blank(text):
     return "\n".join(MARK * len(line) for line in text.split("\n"))
 
 
-def display(text):
-    """TEXT with fences, block quotes, inline code, quotations, comments and tagged blocks set aside."""
-    import re
-    lines, fence = text.split("\n"), ""
+def unfenced(text):
+    """TEXT with fenced blocks and block quotes set aside.
+
+    A bare fence that nothing closes is the second half of a nested one: what follows it is said and stays.
+    """
+    lines, kept, fence, opened = text.split("\n"), [], "", 0
     for i, line in enumerate(lines):
         bare = line.lstrip(" \t")
-        if fence:
-            lines[i] = MARK * len(line)
-            if bare.startswith(fence) and not bare.rstrip().strip(fence[0]):
-                fence = ""
-        elif bare.startswith(("```", "~~~")):
-            fence = bare[:len(bare) - len(bare.lstrip(bare[0]))]
-            lines[i] = MARK * len(line)
-        elif bare.startswith(">"):
-            lines[i] = MARK * len(line)
-    text = "\n".join(lines)
+        aside = bool(fence) or bare.startswith(("```", "~~~", ">"))
+        if fence and bare.startswith(fence) and not bare.rstrip().strip(fence[0]):
+            fence = ""
+        elif not fence and bare.startswith(("```", "~~~")):
+            fence, opened = bare[:len(bare) - len(bare.lstrip(bare[0]))], i
+        kept.append(MARK * len(line) if aside else line)
+    if fence and not lines[opened].strip().strip(fence[0]):
+        kept[opened + 1:] = lines[opened + 1:]
+    return "\n".join(kept)
+
+
+def display(text):
+    """TEXT with fences, block quotes, inline code, quotations and comments set aside."""
+    import re
+    text = unfenced(text)
     for _, cheap, pattern in SET_ASIDE:
         if cheap in text:
             text = re.sub(pattern, lambda m: blank(m.group()), text, flags=re.S)
@@ -1533,44 +1897,54 @@ def display(text):
 
 def clean(text):
     """TEXT as patterns see it: lowered, without emphasis marks, white space and set-aside spans as one character."""
-    text = text[-UNIT_AT_MOST:].lower().replace("\u2019", "'").replace("\u2018", "'").replace("*", "")
-    text = text.replace("__", "").replace("\u00a0", " ").replace("\u202f", " ")
+    text = text[-UNIT_AT_MOST:].lower().replace("\u2019", "'").replace("\u2018", "'").replace("*", "").replace("__", "")
     while MARK + MARK in text:
         text = text.replace(MARK + MARK, MARK)
-    return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+    if "\n" in text.strip():
+        return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
+    return " ".join(text.split()).lstrip(BULLETS + "#>\u25b6\u25ba\u2192 ")
 
 
-def line_kind(line, item):
+def is_item(bare):
+    """Whether a line opens a list item: a bullet or box, "3." or "a)", or a keycap digit."""
+    mark, _, rest = bare.partition(" ")
+    if mark in BULLETS or not rest and "\u3001" not in mark:
+        return bool(rest) and len(mark) == 1
+    if "\u3001" in mark[:3] or mark.endswith("\u20e3"):
+        return mark[0].isdigit()
+    core = mark.strip("(").rstrip(".)")
+    return mark != core and core.isalnum() and (core.isdigit() and len(core) < 4 or len(core) == 1)
+
+
+def line_kind(line):
     """What one line is: blank, aside (wholly set aside), rule, heading, table, item or prose."""
     bare = line.strip()
     if not bare:
         return "blank"
     if not bare.strip(MARK):
         return "aside"
-    if not bare.strip("-*_=─━ "):
+    if not bare.strip("-*_=\u2500\u2501 "):
         return "rule"
     if bare.startswith("#") and bare.lstrip("#").startswith(" "):
         return "heading"
     if bare.startswith("|"):
         return "table"
-    if item.match(bare.lower()):
+    if is_item(bare):
         return "item"
-    if bare.startswith("**") and bare.rstrip(":：").endswith("**") and bare.count("**") == 2 and len(bare) < 120:
+    if bare.startswith("**") and bare.rstrip(":\uff1a").endswith("**") and bare.count("**") == 2 and len(bare) < 120:
         return "heading"
     return "prose"
 
 
 def blocks_of(text):
     """Blocks (kind, start, end) of a display text; a wrapped item is one block, so is a paragraph."""
-    import re
-    item, blocks, at, open_block = re.compile(ITEM), [], 0, False
+    blocks, at, open_block = [], 0, False
     for line in text.split("\n"):
-        kind, end = line_kind(line, item), at + len(line)
-        last = blocks[-1] if blocks and open_block else None
-        if last and (kind == "prose" and (last[0] == "prose" or last[0] == "item" and line[:1] in " \t")):
+        kind, end = line_kind(line), at + len(line)
+        last = blocks[-1] if open_block else ("", 0, 0)
+        wraps = kind == "prose" and (last[0] == "prose" or last[0] == "item" and line[:1] in " \t")
+        if wraps or kind == last[0] == "table":
             blocks[-1] = (last[0], last[1], end)
-        elif last and kind == "table" and last[0] == "table":
-            blocks[-1] = ("table", last[1], end)
         elif kind != "blank":
             blocks.append((kind, at, end))
         open_block = kind in ("prose", "item", "table")
@@ -1578,92 +1952,94 @@ def blocks_of(text):
     return blocks
 
 
+def ends_here(text, at, begin, end):
+    """The offset after a sentence that ends at TEXT[at], or 0 if none does."""
+    char, stop = text[at], at + 1
+    if char == "\n":
+        return 0 if text[stop:end].lstrip(" \t")[:1].islower() else stop
+    if char in "\u3002\uff01\uff1f":
+        return stop
+    while stop < end and stop < at + 5 and text[stop] in CLOSERS:
+        stop += 1
+    if stop < end and not text[stop].isspace():
+        return 0
+    words = text[max(begin, at - 8):at + 1].lower().split() if char == "." else ()
+    return 0 if words and words[-1].lstrip("(") in NOT_AN_END else stop
+
+
 def sentences_of(text, start, end):
     """Sentences (start, end) of TEXT between two offsets: by their end marks, and by lines that do not wrap."""
-    import re
-    cuts, begin = [], start
-    for found in re.finditer(SENTENCE_END + r"|\n", text[start:end]):
-        stop = start + found.end()
-        mark, rest = found.group()[0], text[stop:end].lstrip()[:1] if found.group() == "\n" else ""
-        if mark in ":;" or mark == "\n" and rest.islower():
-            continue
-        if mark == "." and text[max(begin, stop - 8):stop].lower().split()[-1:] and \
-                text[max(begin, stop - 8):stop].lower().split()[-1].lstrip("(") in NOT_AN_END:
-            continue
-        cuts.append((begin, stop))
-        begin = stop
-    cuts.append((begin, end))
-    whole = []
-    for begin, stop in cuts:
-        piece = text[begin:stop]
-        if any(c.isalnum() or c == MARK for c in piece):
-            stripped = piece.strip()
-            begin += piece.index(stripped[0])
-            whole.append((begin, begin + len(stripped)))
-    return whole
+    found, begin = [], start
+    for at in range(start, end):
+        stop = ends_here(text, at, begin, end) if text[at] in ".!?\n\u2026\u3002\uff01\uff1f" else 0
+        if stop or at == end - 1:
+            piece = text[begin:stop or end]
+            bare = piece.strip()
+            if any(c.isalnum() or c == MARK for c in bare):
+                first = begin + piece.index(bare[0])
+                found.append((first, first + len(bare)))
+            begin = stop or end
+    return found
 
 
 def structure(text):
     """The shape of a display text: {"blocks": [(kind, start, end)], "sentences": [(start, end, block)],
-    "lists": [(first block, last block)], "prose": [block], "from": {scope: first block}}; a list begins with its lead-in."""
+    "lists": [(first block, last block)], "prose": [block]}; a list begins with the line that leads it in."""
     blocks, sentences, lists, prose = blocks_of(text), [], [], []
     for i, (kind, start, end) in enumerate(blocks):
         if kind in ("prose", "item", "heading"):
             sentences.extend((a, b, i) for a, b in sentences_of(text, start, end))
         if kind == "prose":
             prose.append(i)
-        if kind == "item":
-            if lists and lists[-1][1] == i - 1:
-                lists[-1] = (lists[-1][0], i)
-            else:
-                lists.append((i - 1 if i and blocks[i - 1][0] in ("prose", "heading") else i, i))
+        if kind == "item" and lists and lists[-1][1] == i - 1:
+            lists[-1] = (lists[-1][0], i)
+        elif kind == "item":
+            lists.append((i - 1 if i and blocks[i - 1][0] in ("prose", "heading") else i, i))
     return {"blocks": blocks, "sentences": sentences, "lists": lists, "prose": prose}
 
 
 def units_by_scope(text, shape):
     """{scope: [(start, end)]} for every scope of the table above."""
-    blocks, sentences, prose = shape["blocks"], shape["sentences"], shape["prose"]
+    blocks, sentences, prose, lists = shape["blocks"], shape["sentences"], shape["prose"], shape["lists"]
     closing, ending = (prose[-1] if prose else 0), (prose[-3] if len(prose) > 2 else 0)
-    spans = {"anywhere": [s[:2] for s in sentences]}
-    spans["closing"] = [s[:2] for s in sentences if s[2] >= closing]
-    spans["ending"] = [s[:2] for s in sentences if s[2] >= ending]
-    spans["heading"] = [b[1:] for b in blocks if b[0] == "heading"]
-    spans["list"] = [(blocks[a][1], blocks[b][2]) for a, b in shape["lists"]]
-    spans["last-list"] = [(blocks[a][1], blocks[b][2]) for a, b in shape["lists"] if b >= ending]
-    leads = {a for a, b in shape["lists"] if blocks[a][0] != "item"}
+    leads = {a for a, b in lists if blocks[a][0] != "item"}
     last_of = {s[2]: s[:2] for s in sentences}
-    spans["lead-in"] = [last_of[a] for a in sorted(leads) if a in last_of]
-    spans["last"] = [s[:2] for s in sentences[-1:]]
-    spans["final"] = spans["last"][:]
-    if shape["lists"] and sentences and shape["lists"][-1][1] == sentences[-1][2]:
-        lead = shape["lists"][-1][0]
-        spans["last"] += [last_of[lead]] if lead in leads and lead in last_of else []
-    short = len(text) <= 320 and len(sentences) <= 3 and not shape["lists"]
-    spans["whole"] = [(sentences[0][0], sentences[-1][1])] if short and sentences else []
-    return spans
-
-
-def around(span, scope, text, shape, spans):
-    """The span that an excuse of SCOPE looks at, for a hit at SPAN."""
-    if scope == "message":
-        return 0, len(text)
-    if scope == "ending":
-        return (spans["ending"][0][0], len(text)) if spans["ending"] else span
-    if scope == "near":
-        inside = [i for i, s in enumerate(shape["sentences"]) if s[0] < span[1] and s[1] > span[0]]
-        if inside:
-            first, last = max(0, inside[0] - 2), min(len(shape["sentences"]) - 1, inside[-1] + 1)
-            return shape["sentences"][first][0], shape["sentences"][last][1]
-    if scope == "list":
-        for a, b in spans["list"] + [b[1:] for b in shape["blocks"]]:
-            if a <= span[0] and span[1] <= b:
-                return a, b
-    return span
+    final = [s[:2] for s in sentences[-1:]]
+    lead = lists[-1][0] if lists and sentences and lists[-1][1] == sentences[-1][2] else -1
+    short = len(text) <= 320 and len(sentences) <= 3 and not lists and sentences
+    return {
+        "final": final,
+        "last": final + ([last_of[lead]] if lead in leads and lead in last_of else []),
+        "paragraph": [s[:2] for s in sentences if s[2] == closing],
+        "closing": [s[:2] for s in sentences if s[2] >= closing],
+        "ending": [s[:2] for s in sentences if s[2] >= ending],
+        "anywhere": [s[:2] for s in sentences],
+        "heading": [b[1:] for b in blocks if b[0] == "heading"],
+        "lead-in": [last_of[a] for a in sorted(leads) if a in last_of],
+        "list": [(blocks[a][1], blocks[b][2]) for a, b in lists],
+        "last-list": [(blocks[a][1], blocks[b][2]) for a, b in lists if b >= ending],
+        "whole": [(sentences[0][0], sentences[-1][1])] if short else []}
 
 
 def has(needs, text):
-    """Whether one of the literals NEEDS is in TEXT (no needs: yes)."""
-    return not needs or any(need in text for need in needs)
+    """Whether a literal, or one of several, is in TEXT (no literal: yes)."""
+    return needs in text if isinstance(needs, str) else not needs or any(need in text for need in needs)
+
+
+def cues(row):
+    """The cues of a rule or excuse: (literals, pattern) pairs."""
+    return ((row[3], row[4]),) if isinstance(row[4], str) else row[4]
+
+
+def fires(row, unit):
+    """Whether one cue of ROW is found in a cleaned unit."""
+    import re
+    return any(has(needs, unit) and (not pattern or re.search(pattern, unit) is not None) for needs, pattern in cues(row))
+
+
+def may_fire(row, text):
+    """Whether a literal of ROW is anywhere in TEXT: the cheap test that spares the rest."""
+    return any(has(needs, text) for needs, _ in cues(row))
 
 
 class Reading:
@@ -1682,57 +2058,47 @@ class Reading:
         return self.cleaned[span]
 
     def find(self, row):
-        """Spans of the units in which a rule's pattern is found."""
-        import re
-        search = None
-        for span in self.spans.get(row[2], ()):
+        """Spans of the units in which a rule fires, the last ones first."""
+        for span in reversed(self.spans.get(row[2].rstrip("?"), ())):
             unit = self.clean(span)
-            if has(row[3], unit):
-                search = search or re.compile(row[4]).search
-                if search(unit):
-                    yield span
+            if (row[2][-1] != "?" or "?" in unit or "\uff1f" in unit) and fires(row, unit):
+                yield span
 
-    def fits(self, excuse, span):
-        """Whether EXCUSE holds for a hit at SPAN."""
-        import re
-        unit = self.clean(around(span, excuse[2], self.text, self.shape, self.spans))
-        return has(excuse[3], unit) and re.search(excuse[4], unit) is not None
+    def around(self, span, scope):
+        """The span that an excuse of SCOPE looks at, for a hit at SPAN."""
+        if scope == "message":
+            return 0, len(self.text)
+        if scope == "ending":
+            return (self.spans["ending"][0][0], len(self.text)) if self.spans["ending"] else span
+        sentences = self.shape["sentences"]
+        inside = [i for i, s in enumerate(sentences) if s[0] < span[1] and s[1] > span[0]] if scope == "near" else ()
+        if inside:
+            return sentences[max(0, inside[0] - 2)][0], sentences[min(len(sentences) - 1, inside[-1] + 1)][1]
+        groups = self.spans["list"] + [b[1:] for b in self.shape["blocks"]] if scope == "list" else ()
+        return next(((a, b) for a, b in groups if a <= span[0] and span[1] <= b), span)
 
-
-def named(excuse_id, names):
-    """Whether EXCUSE_ID is one of NAMES or belongs to one of them."""
-    return excuse_id in names or excuse_id.split(".")[0] in names
+    def excuse(self, row, span, excuses):
+        """The id of the first excuse of a rule that holds for a hit at SPAN, or ""."""
+        for other in excuses:
+            if (other[0] in row[5] or other[0].split(".")[0] in row[5]) and fires(other, self.clean(self.around(span, other[2]))):
+                return other[0]
+        return ""
 
 
 def tail_of(message):
     """(offset, text): the part that is read. A fence that is open at the cut is opened again."""
     if len(message) <= READ_AT_MOST:
         return 0, message
-    cut = message.find("\n", len(message) - READ_AT_MOST) + 1 or len(message) - READ_AT_MOST
-    cut = cut if len(message) - cut > READ_AT_MOST // 2 else len(message) - READ_AT_MOST
+    cut = len(message) - READ_AT_MOST
+    line = message.find("\n", cut, cut + READ_AT_MOST // 2) + 1
+    cut = line or cut
     if ("\n" + message[:cut]).count("\n```") % 2:
         return cut - 4, "```\n" + message[cut:]
     return cut, message[cut:]
 
 
-def judge(reading, rules, calls):
-    """(hits, excused, advisory) of RULES over a reading."""
-    excuses = EXCUSES + EXCUSES_OTHER
-    hits, excused, advisory = [], [], []
-    for row in rules:
-        for span in reading.find(row):
-            by = next((e[0] for e in excuses if named(e[0], row[5]) and reading.fits(e, span)), "")
-            if by:
-                excused.append((row[0], row[1]) + span + (by,))
-            elif row[0] in ADVISORY and not (calls == 0 and row[1] in ("continuing", "narration")):
-                advisory.append((row[0], row[1]) + span)
-            else:
-                hits.append((row[0], row[1]) + span)
-    return hits, excused, advisory
-
-
 def own_hits(reading, own):
-    """Hits of the operator's own literal phrases."""
+    """Hits of the operator's own literal phrases: {family: [phrases]}."""
     text = reading.text.lower()
     for family, phrases in (own or {}).items():
         for phrase in phrases:
@@ -1741,31 +2107,53 @@ def own_hits(reading, own):
                 yield ("own." + family, family, at, at + len(phrase))
 
 
+def judge(reading, rules, excuses, calls):
+    """(hits, excused, advisory) of RULES over a reading; at most 20 spans a rule."""
+    hits, excused, advisory = [], [], []
+    for row in rules:
+        for count, span in enumerate(reading.find(row)):
+            by = reading.excuse(row, span, excuses)
+            weak = row[0] in ADVISORY and not (calls == 0 and row[1] == "continuing")
+            (excused if by else advisory if weak else hits).append((row[0], row[1]) + span + ((by,) if by else ()))
+            if count == 19:
+                break
+    return hits, excused, advisory
+
+
+def lifted(reading, hits, excused, excuses):
+    """(hits, excused, blocker, waits) after what only a person can lift, and what is waited for, is taken in."""
+    at = reading.spans["final"][0] if reading.spans["final"] else (0, len(reading.text))
+    marks = [e for e in excuses if e[1] in ("blocker", "waits") and fires(e, reading.clean(reading.around(at, e[2])))]
+    blocker = next((e[0] for e in marks if e[1] == "blocker"), "")
+    if blocker:
+        excused = excused + [h + (blocker,) for h in hits if h[1] in LIFTED]
+        hits = [h for h in hits if h[1] not in LIFTED]
+    return hits, excused, blocker, any(e[1] == "waits" for e in marks)
+
+
 def read_turn(message, calls=None, own=None, off=()):
-    """What MESSAGE, the last one of a turn, says against its own ending. Pure; see the keys below."""
-    result = {"hits": (), "excused": (), "advisory": (), "blocker": "", "waits": False}
+    """What MESSAGE, the last one of a turn, says against its own ending. Pure.
+
+    {"hits": ((rule id, family, start, end), ...), "excused": ((..., excuse id), ...), "advisory": as hits,
+    "blocker": id of what only a person can lift or "", "waits": whether it says that it waits for something running}
+    """
     offset, tail = tail_of(message or "")
-    low = tail.lower().replace("\u2019", "'")
-    rules = [row for row in RULES + RULES_OTHER if row[0] not in off and has(row[3], low)]
+    low = tail.lower().replace("\u2019", "'").replace("*", "")
+    rules = [row for row in RULES + RULES_OTHER if row[0] not in off and may_fire(row, low)]
     if not rules and not own:
-        return result
-    reading = Reading(tail)
-    hits, excused, advisory = judge(reading, rules, calls)
+        return {"hits": (), "excused": (), "advisory": (), "blocker": "", "waits": False}
+    reading, excuses = Reading(tail), EXCUSES + EXCUSES_OTHER
+    hits, excused, advisory = judge(reading, rules, excuses, calls)
     hits.extend(own_hits(reading, own))
+    blocker, waits = "", False
     if hits:
-        marks = [e for e in EXCUSES + EXCUSES_OTHER if e[1] in ("blocker", "waits") and has(e[3], low)]
-        whole = (max(0, len(tail) - 1), len(tail))
-        found = [e for e in marks if reading.fits(e, reading.spans["last"][0] if reading.spans["last"] else whole)]
-        result["waits"] = any(e[1] == "waits" for e in found)
-        result["blocker"] = next((e[0] for e in found if e[1] == "blocker"), "")
-        if result["blocker"]:
-            excused.extend(h + (result["blocker"],) for h in hits if h[1] in LIFTED)
-            hits = [h for h in hits if h[1] not in LIFTED]
-    if excused and not hits and not result["blocker"]:
-        person = [e[0] for e in EXCUSES + EXCUSES_OTHER if e[1] == "person"]
-        result["blocker"] = next((e[4] for e in excused if e[4] in person), "")
-    for key, rows in (("hits", hits), ("excused", excused), ("advisory", advisory)):
-        result[key] = tuple((r[0], r[1], r[2] + offset, r[3] + offset) + r[4:] for r in rows)
+        hits, excused, blocker, waits = lifted(reading, hits, excused, excuses)
+    elif excused:
+        person = [e[0] for e in excuses if e[1] == "person"]
+        blocker = next((e[4] for e in excused if e[4] in person), "")
+    rows = {"hits": hits, "excused": excused, "advisory": advisory}
+    result = {key: tuple((r[0], r[1], r[2] + offset, r[3] + offset) + r[4:] for r in rows[key]) for key in rows}
+    result.update(blocker=blocker, waits=waits)
     return result
 
 # --- reading: a prompt ----------------------------------------------------------------------------
@@ -1774,21 +2162,19 @@ def human_part(text):
     """TEXT with what the client wrapped around it blanked in place; "" where nothing of a person's is left."""
     if text.lstrip().startswith(MACHINE_PREFIXES):
         return ""
-    if "<" not in text:
-        return text if text.strip() else ""
-    for tag in MACHINE_TAGS:
+    for tag in MACHINE_TAGS if "<" in text else ():
         start = text.find("<" + tag)
         while start >= 0:
             close = text.find("</" + tag + ">", start)
             end = len(text) if close < 0 else close + len(tag) + 3
-            text = text[:start] + spaces(text[start:end]) + text[end:]
+            text = text[:start] + filled(text[start:end], " ") + text[end:]
             start = text.find("<" + tag, end)
     return text if text.strip() else ""
 
 
-def spaces(text):
-    """As many blanks as TEXT has characters, its lines kept."""
-    return "\n".join(" " * len(line) for line in text.split("\n"))
+def filled(text, char):
+    """As many CHARs as TEXT has characters, its lines kept."""
+    return "\n".join(char * len(line) for line in text.split("\n"))
 
 
 def plain(text):
@@ -1802,22 +2188,27 @@ def plain(text):
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
-def may_matter(text, gated, own=None):
-    """A cheap test, without re: may TEXT hold an intent that matters (GATED: the session has a contract)?"""
-    if "<" in text:
-        text = human_part(text)
-    low = plain(text)
-    if low.lstrip()[:9] in ("contract:", "/contract"):
-        return True
-    for rule in INTENT_RULES:
-        if (gated or rule[1] == "arm") and present(rule[3], low):
-            return True
-    return any(phrase.lower() in low for intent in own or () if gated or intent == "arm" for phrase in own[intent])
-
-
 def present(needs, low):
     """True if one of the literals NEEDS, or each of one tuple of them, stands in LOW."""
-    return any(n in low if n.__class__ is str else all(word in low for word in n) for n in needs)
+    for need in needs:
+        if need in low if need.__class__ is str else all(word in low for word in need):
+            return True
+    return False
+
+
+def candidates(low, gated):
+    """The rules that may hold for the text LOW, by their needs alone."""
+    low = "\n" + low.lstrip()                       # a need may begin with a line's end: only at a line's beginning
+    head = low[:200]
+    return [rule for rule in INTENT_RULES if (gated or rule[1] == "arm") and present(
+        rule[3], low if rule[2] not in ("whole", "first") else head if len(low) < 200 or rule[2] == "first" else "")]
+
+
+def may_matter(text, gated, own=None):
+    """A cheap test, without re: may TEXT hold an intent that matters (GATED: the session has a contract)?"""
+    low = plain(human_part(text))
+    return low.lstrip()[:9] in ("contract:", "/contract") or bool(candidates(low, gated)) or any(
+        plain(phrase) in low for intent in own or () if gated or intent == "arm" for phrase in own[intent])
 
 
 def read_prompt(text, gated, own=None, off=()):
@@ -1832,17 +2223,16 @@ def read_prompt(text, gated, own=None, off=()):
     if command:
         return dict(answer, intent="command", command=command, end=len(text))
     text, moved = ends_of(text)
-    low = read_text(text)
+    low = judged(text)
     parts = sentences(low)
-    hits, excused = find_hits(low, parts, gated, own, off)
+    hits, excused = find_hits(low, parts, gated, own or {}, off)
     answer["question"] = is_question(low, parts)
     answer["excused"] = tuple((rule, moved(a), moved(b), why) for rule, a, b, why in excused)
-    hit = deciding(hits)
-    if hit:
-        rule, intent, start, end = hit
+    whole = [h for h in hits if h[0] in ("disarm.whole", "disarm.cjk")]
+    for rule, intent, start, end in whole or hits[-1:]:
         answer.update(intent=intent, rule=rule, start=moved(start), end=moved(end))
         if intent == "arm":
-            answer.update(terms(text, low, parts, [h for h in hits if h[1] == "arm" and h[2] <= start][::-1]))
+            answer.update(terms(text, low, parts, [h for h in hits[::-1] if h[1] == "arm"]))
     return answer
 
 
@@ -1850,50 +2240,32 @@ def read_command(text):
     """The words of a prompt that begins "contract:" or "/contract"; () for any other prompt."""
     bare = text.strip()
     low = plain(bare[:12])
-    if low[:9] not in ("contract:", "/contract") or low[0] == "/" and low[9:10].strip(":"):
+    if low[:9] not in ("contract:", "/contract") or low[0] == "/" and low[9:10].strip(": "):
         return ()
-    words = bare[9:].lstrip(":\uff1a ").split("\n")[0].split(None, 1)
-    if not words:
-        return ("status",)
-    verb = plain(words[0]).strip(".!,;:\u3002")
-    rest = words[1].strip() if len(words) > 1 else ""
-    if verb == "disarm":
-        verb = "stop"
-    if verb not in COMMANDS:
-        return ("?", words[0][:40])
-    if verb != "arm":
-        return (verb,)
-    first = rest.split(None, 1)
-    if first and first[0].lower() in ("until", "till", "unless"):
-        rest = first[1] if len(first) > 1 else ""
-    return ("arm", shortened(rest))
+    words = bare[9:].lstrip(":\uff1a ").split("\n")[0].split(None, 2)
+    verb = plain(words[0]).strip(".!,;:\u3002") if words else "status"
+    if verb == "arm":
+        return (verb, shortened(" ".join(words[2:] if plain("".join(words[1:2])) in ("until", "till", "unless") else words[1:])))
+    verb = "stop" if verb == "disarm" else verb
+    return (verb,) if verb in CONTRACT_WORDS else ("?", words[0][:40])
 
 
 def ends_of(text):
     """The part of TEXT that is read, and a function from its offsets to TEXT's own."""
     if len(text) <= READ_HEAD + READ_TAIL:
         return text, int
-    gone = len(text) - READ_HEAD - READ_TAIL - 1
-    # A fence that was opened in what is left out still holds at the tail's beginning.
-    mark = "`" if text.count("\n```", 0, len(text) - READ_TAIL) % 2 else "\n"
-    kept = text[:READ_HEAD] + mark + text[-READ_TAIL:]
-    if mark == "`":
-        kept = text[:READ_HEAD - 4] + "\n```\n" + text[-READ_TAIL:]
-    return kept, lambda at: at if at <= READ_HEAD else at + gone
+    gone = len(text) - READ_HEAD - READ_TAIL
+    # A fence that was opened in what is left out still holds where the tail begins.
+    joint = "\n```\n" if text.count("\n```", 0, len(text) - READ_TAIL) % 2 else "\n"
+    return (text[:READ_HEAD - len(joint)] + joint + text[-READ_TAIL:], lambda at: at if at < READ_HEAD else at + gone)
 
 
-def read_text(text):
-    """TEXT as it is judged: what is only shown set aside, then folded."""
+def judged(text):
+    """TEXT as it is judged: what is only shown set aside, then folded. As long as TEXT."""
     bare = text.strip()
-    if len(bare) > 2 and len(bare) < 60 and bare[0] in "\"'\u201c\u300c" and bare[1:-1].isalpha():
-        # a prompt that is nothing but one quoted word is that word
-        at = text.index(bare)
-        text = text[:at] + " " + bare[1:-1] + " " + text[at + len(bare):]
-    return blank_tags(plain(display(text)))
-
-
-def blank_tags(low):
-    """Blocks in tags of any name set aside: what stands in them was pasted."""
+    if len(bare) < 60 and bare[:1] in ("\"", "'", "\u201c", "\u300c") and bare[1:-1].isalpha():
+        return plain(text.replace(bare, " " + bare[1:-1] + " "))     # nothing but one quoted word: that word
+    low = plain(display(text))
     if "</" not in low:
         return low
     import re
@@ -1902,10 +2274,8 @@ def blank_tags(low):
         close = low.find("</" + m[1] + ">", m.end()) if m.start() >= at and m[1] not in missing else -1
         if close < 0:
             missing.add(m[1])
-            continue
-        inner = low[m.start():close]
-        low = low[:m.start()] + "\n".join(SHOWN * len(s) for s in inner.split("\n")) + low[close:]
-        at = close
+        else:
+            low, at = low[:m.start()] + filled(low[m.start():close], SHOWN) + low[close:], close
     return low
 
 
@@ -1913,7 +2283,7 @@ def sentences(low):
     """(start, end, end with its mark) of each sentence or line that holds a word."""
     import re
     found, at = [], 0
-    for m in re.finditer(r"[.!?]+(?=[\s)\"'*]|$|[^\x00-\x7f])|\.\.+|[\u2026\u3002\n;]+|$", low):
+    for m in re.finditer(r"[.!?]+(?=[\s)\"'*]|$|[^\x00-\x7f])|\.\.+|[\u2026\u3002\n]+|;+(?=[\s]|[^\x00-\x7f])|$", low):
         if low[at:m.start()].strip():
             found.append((at, m.start(), m.end()))
         at = m.end()
@@ -1930,10 +2300,7 @@ def compiled(pattern):
 
 def clause_starts(low, parts):
     """For each sentence the offsets at which an order may begin, openers skipped; the first is the sentence's own."""
-    import re
-    openers, cut_at = re.compile(OPENERS), re.compile(
-        r"[,:(\u3001]\s*|\s[-\u2013\u2014>\u2192]+\s+|[\u2013\u2014]\s*|\b(?:and|but|then|so|or|just|please|und|y|et|e|mas|pero|mais|и|но)\s+")
-    lead = re.compile(r"(?:[^\w(]|\d{1,3}[.)]\s)*")
+    lead, openers, cut_at = compiled(LEAD), compiled(OPENERS), compiled(CLAUSE)
     found = []
     for start, end, _ in parts:
         places = [openers.match(low, lead.match(low, start, end).end(), end).end()]
@@ -1947,73 +2314,58 @@ def clause_starts(low, parts):
 
 def find_hits(low, parts, gated, own, off):
     """All (rule, intent, start, end) in order, and what looked like one: (rule, start, end, excuse)."""
-    rules = [r for r in INTENT_RULES if (gated or r[1] == "arm") and r[0] not in off and present(r[3], low)]
-    hits, excused = [], []
-    for intent, phrases in (own or {}).items():
-        for phrase in phrases:
-            at = low.find(plain(phrase)) if phrase.strip() else -1
-            if at >= 0 and (gated or intent == "arm"):
-                hits.append(("own." + intent, intent, at, at + len(phrase)))
-    if rules and parts:
-        starts = clause_starts(low, parts)
-        excuses = {}
-        for rule in rules:
-            for n, a, b in rule_spans(rule, low, parts, starts):
-                why = excuse_of(rule[5], low, parts[n], a, b, excuses)
+    hits = [("own." + intent, intent, low.find(plain(phrase)), low.find(plain(phrase)) + len(phrase))
+            for intent in own if gated or intent == "arm" for phrase in own[intent] if plain(phrase) in low]
+    excused, starts, cache = [], None, {}
+    for rule in candidates(low, gated) if parts else ():
+        if rule[0] not in off:
+            starts = starts or clause_starts(low, parts)
+            for part, a, b in rule_spans(rule, low, parts, starts):
+                why = excuse_of(rule[5], low, part, a, b, cache)
                 if why:
                     excused.append((rule[0], a, b, why))
                 else:
                     hits.append((rule[0], rule[1], a, b))
-    return sorted(hits, key=lambda h: (h[2], h[3])), excused
+    return sorted(hits, key=lambda h: h[2:]), excused
 
 
 def rule_spans(rule, low, parts, starts):
-    """(sentence number, start, end) wherever RULE's pattern holds in its scope."""
+    """(sentence, start, end) wherever RULE's pattern holds in its scope."""
     scope, pattern = rule[2], compiled(rule[4])
     if scope == "whole":
-        end = len(low.rstrip(" \t\n.!?,;:)*~\u3002\u2026\u3001\u203c\U0001f6d1\u270b\ufe0f"))
-        for n, at in [(0, parts[0][0]), (0, starts[0][0])][starts[0][0] == parts[0][0]:]:
-            if at < end and end - at < 120 and pattern.fullmatch(low, at, end):
-                return [(0, at, end)]
-        return []
+        end = len(low)
+        while end and not low[end - 1].isalnum():
+            end -= 1
+        return [(parts[0], at, end) for at in {parts[0][0], starts[0][0]} if pattern.fullmatch(low, at, end)][:1]
+    if scope == "prompt":
+        m = pattern.search(low)
+        at = m and max(m.start(n) for n in range(pattern.groups + 1))
+        return [(part, at, m.end()) for part in parts if m and part[0] <= at < part[1]]
     found = []
-    for n, (start, end, _) in enumerate(parts[:1] if scope == "first" else parts):
+    for part, places in list(zip(parts, starts))[:1 if scope == "first" else None]:
         if scope == "within":
-            found += [(n, m.start(), m.end()) for m in pattern.finditer(low, start, end)]
-            continue
-        for at in starts[n] if scope == "clause" else starts[n][:1]:
-            m = pattern.match(low, at, end) or scope != "clause" and pattern.match(low, start, end)
-            if m:
-                found.append((n, m.start(), m.end()))
-                break
+            found += [(part, m.start(), m.end()) for m in pattern.finditer(low, part[0], part[1])]
+        else:
+            ms = (pattern.match(low, at, part[2]) for at in (places if scope == "clause" else places[:1]))
+            found += [(part, m.start(), m.end()) for m in ms if m][:1]
     return found
 
 
 def excuse_of(ids, low, part, start, end, cache):
-    """The id of the first of the excuses IDS that holds for the words from START to END in the sentence PART."""
+    """The id of the first excuse of IDS (or of a family in IDS) that holds for the words at START in the sentence PART."""
     for name, needs, where, pattern, _ in INTENT_EXCUSES:
-        if name not in ids or needs and not any(n in low for n in needs):
-            continue
-        if name not in cache:
-            cache[name] = compiled(pattern)
-        regex = cache[name]
-        if where == "before":
-            held = regex.search(low, part[0], start)
-        elif where == "after":
-            held = regex.match(low, end, part[1])
-        elif where == "line":
-            held = regex.match(low, low.rfind("\n", 0, start) + 1, start)
-        else:
-            held = regex.match(low, part[0], part[2])
-        if held:
-            return name
+        if (name in ids or name.split(".")[0] in ids) and (not needs or present(needs, low)):
+            regex = cache[name] = cache.get(name) or compiled(pattern)
+            if where == "before":
+                held = regex.search(low, part[0], start)
+            elif where == "prompt":
+                held = regex.search(low)
+            else:
+                held = regex.match(low, *{"after": (end, part[1]), "sentence": (part[0], part[2]),
+                                          "line": (low.rfind("\n", 0, start) + 1, start)}[where])
+            if held:
+                return name
     return ""
-
-
-def deciding(hits):
-    """The hit that decides: a release that is the whole prompt, else the last one."""
-    whole = [h for h in hits if h[0].endswith((".whole", ".cjk")) and h[1] != "arm"]
-    return (whole or hits[-1:] or [None])[0]
 
 
 def terms(text, low, parts, arms):
@@ -2024,44 +2376,29 @@ def terms(text, low, parts, arms):
         a, b = condition_span(low, part, start, end)
         found["budget"] = found["budget"] or budget(low, part, start)
         found["items"] = found["items"] or items(text, low, part)
-        if a < b and not found["condition"] and not is_clock(low[a:b], found["budget"]):
-            found["condition"] = shortened(text[a:b])
+        timed = found["budget"] and found["budget"][0] == "until" and low[a:b].startswith(("noon", "midn", *"0123456789"))
+        found["condition"] = found["condition"] or ("" if timed else shortened(text[a:b]))
     return found
 
 
 def condition_span(low, part, start, end):
     """Where the condition stands that belongs to the arming words from START to END: (a, b), empty if none."""
-    import re
-    best = None
-    for where in ((start, part[1]), (part[0], start)):
-        for needs, pattern in CONNECTIVES:
-            if any(n in low for n in needs):
-                m = re.compile(pattern).search(low, *where)
-                if m and (best is None or m.start() < best.start()):
-                    best = m
+    if " before you " in low[start:end]:
+        return start, low.rfind(" before you ", start, end)
+    for first, last in ((start, part[1]), (part[0], start)):
+        found = [compiled(pattern).search(low, first, last) for needs, pattern in CONNECTIVES if present(needs, low)]
+        best = min((m for m in found if m), key=lambda m: m.start(), default=None)
         if best:
-            stop = where[1]
-            if "\u4e00" <= best.group()[0] <= "\u9fff" or where[1] == start:
-                comma = re.compile(r"[,\u3001]").search(low, best.end(), stop)
-                stop = comma.start() if comma else stop
-            return best.end(), trimmed(low, best.end(), stop)
-        for needs, pattern in POSTPOSED if where[0] == start else ():
-            m = any(n in low for n in needs) and re.compile(pattern).search(low, part[0], end)
+            clause = last == start or best.group() > "\u4e00"      # a Chinese condition, or one put first, ends at a comma
+            m = compiled(r"[,\u3001]" if clause else TRAILING).search(low, best.end(), last)
+            last = m.start() if m else last
+            return best.end(), best.end() + len(low[best.end():last].rstrip(" \t,:.!\u3001"))
+        for needs, pattern in POSTPOSED:
+            m = present(needs, low) and compiled(pattern).search(low, part[0], end)
             if m:
                 a = max(low.rfind(c, part[0], m.start()) for c in ",\u3001") + 1 or part[0]
-                return a + len(low[a:m.start()]) - len(low[a:m.start()].lstrip()), m.start()
-    if ".before" in low or " before you stop" in low[start:end]:
-        return start, low.rfind(" before ", start, end)
+                return m.start() - len(low[a:m.start()].lstrip()), m.start()
     return 0, 0
-
-
-def trimmed(low, start, end):
-    """END without what belongs to the sentence and not to the condition."""
-    import re
-    m = re.compile(r"[,\s]+(?:and )?then\b|\s+[-\u2013\u2014]+\s|\s*\b(?:please|ok(?:ay)?|pls|thanks|thank you)\W*$|为止").search(
-        low, start, end)
-    end = m.start() if m else end
-    return start + len(low[start:end].rstrip(" \t,:.!\u3001"))
 
 
 def shortened(text):
@@ -2074,65 +2411,54 @@ def shortened(text):
 
 
 def items(text, low, part):
-    """The entries of a Markdown list that begins right after the sentence PART, if that announces one."""
-    if "\n" not in low[part[1] - 1:] or not low[part[0]:part[1]].rstrip().endswith(":"):
+    """The open entries of a Markdown list that begins right after the sentence PART, if that ends with a colon."""
+    if not low[part[0]:part[1]].rstrip().endswith(":"):
         return ()
-    import re
-    entry, found = re.compile(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+(\[[ xX]\]\s+)?(\S.*)"), []
+    found, entry = [], compiled(r"\s*(?:[-*+\u2022]|\d{1,3}[.)])\s+(\[[ xX]\]\s+)?(\S.*)")
     for line in text[part[1]:].split("\n"):
         m = entry.match(line)
         if m:
-            found.append(None if m[1] and "x" in m[1].lower() else m[2])
-        elif line.strip() and found and line[:1] in " \t":
+            found.append("" if m[1] and "x" in m[1].lower() else m[2])
+        elif line.strip() and found and line[0] in " \t":
             found[-1] = found[-1] and found[-1] + " " + line.strip()
-        elif line.strip() and (found or line.strip(" :")):
+        elif line.strip():
             break
     return tuple(shortened(entry) for entry in found[:100] if entry)
 
 
 def budget(low, part, start):
     """("for", seconds) or ("until", "HH:MM") if the sentence names how long to work; else None."""
-    import re
     span = low[start:part[1]]
-    if any(n in span for n in TIME_WORDS):
-        m = re.search(LASTS, span)
-        number = m and number_of(m[1])
-        if number:
-            return ("for", int(number * (3600 if m[2][0] in "hsч小時시" else 60)))
-    m = (":" in span or "m" in span or "noon" in span or "h" in span) and re.search(CLOCK, span)
+    m = present(TIME_WORDS, span) and compiled(LASTS).search(span)
+    number = m and number_of(m[1])
+    if number:
+        return ("for", int(number * (3600 if m[2][0] in "hsч小時시" and m[2][:2] not in ("分間",) else 60)))
+    m = present((":", "am", "pm", "noon", "midn", "clock", "uhr", "h"), span) and compiled(CLOCK).search(span)
     if not m or not (m[1] or m[3] or m[4]):
         return None
-    hour = {"noon": 12, "midnight": 0}.get(m[1]) if m[1] else int(m[2])
-    if m[4] and m[4][0] in "ap":
-        hour = hour % 12 + (12 if m[4][0] == "p" else 0)
-    minute = int(m[3] or 0)
+    hour = {"n": 12, "m": 0}[m[1][0]] if m[1] else int(m[2]) % (12 if (m[4] or "h")[0] in "ap" else 99)
+    hour, minute = hour + 12 * (m[4] or "").startswith("p"), int(m[3] or 0)
     return ("until", "%02d:%02d" % (hour, minute)) if hour < 24 and minute < 60 else None
 
 
 def number_of(word):
     """The number that WORD writes in digits or letters, or 0."""
-    try:
-        return float(word.replace(",", "."))
-    except ValueError:
-        return NUMBERS.index(word) if word in NUMBERS else dict(NUMBERS_MORE).get(word, 0)
-
-
-def is_clock(words, found):
-    """True if the words after "until" are only the time that was read as the budget FOUND."""
-    return bool(found and found[0] == "until" and (words[:1].isdigit() or words.startswith(("noon", "midnight"))))
+    if word[0].isdigit():
+        return float(word.replace(",", ".")) if word.replace(",", "").replace(".", "").isdigit() else 0
+    return next((n for names, n in NUMBERS if word in names.split()), 0)
 
 
 def is_question(low, parts):
     """True if the prompt asks and orders nothing."""
-    if not parts or not any(n in low for n in ANY_QUESTION):
+    if not parts:
         return False
-    import re
     start, end, past = parts[-1]
-    if re.compile(REQUEST).match(low, start, end) and not re.compile(ASKS_LEAVE).match(low, start, end):
+    asking = compiled(ASKS_LEAVE)
+    if compiled(REQUEST).match(low, start, end) and not asking.match(low, start, end):
         return False
     if "?" in low[end:past] or low[start:end].rstrip().endswith(("吗", "呢", "ですか", "ますか", "까")):
         return True
-    return len(parts) == 1 and bool(re.compile(ASKS_LEAVE).match(low, start, end))
+    return len(parts) == 1 and bool(asking.match(low, start, end))
 
 
 # --- deciding ------------------------------------------------------------------------------------
@@ -2146,50 +2472,93 @@ class Case(Record):
     fields = {"contract": None, "stop": None, "evidence": None, "settings": None, "now": 0, "progress": False}
 
 
+def absorb(contract, evidence, settings, now):
+    """CONTRACT with what the transcript has gained: work, calls seen, and the client's own to-do list as items."""
+    if not evidence.readable:
+        return contract
+    after = {**contract, "prompt_mark": 0 if evidence.anew else contract["prompt_mark"],
+             "read_to": evidence.end, "work": contract["work"] + evidence.work,
+             "worked": contract["worked"] or evidence.work > 0,
+             "host_run": 0 if evidence.calls else contract["host_run"],
+             "artifacts": contract["artifacts"] + [a for a in evidence.artifacts if a not in contract["artifacts"]
+                                                   and a not in contract["shipped"]],
+             "calls": (contract["calls"] + [c for c in evidence.calls if c not in contract["calls"]])[-LIMITS["calls"]:]}
+    return follow_todos(after, evidence.todos, now) if settings.todo else after
+
+
+def follow_todos(contract, changes, now):
+    """The client's to-do list in the ledger. An entry that a hold has named stays until it is completed or waived."""
+    items, number = list(contract["items"]), contract["next_item"]
+    for key, text, done in changes:
+        if key is None or text is None:         # the list is rewritten, or one entry deleted: what no hold has named goes
+            items = [item for item in items if item.get("held") or item["state"] != OPEN
+                     or not (item.get("key") == key if key else item.get("key", "").startswith("todo:"))]
+            continue
+        place = next((i for i, item in enumerate(items) if item.get("key") == key), None)
+        if place is not None:
+            if done and items[place]["state"] == OPEN:
+                items[place] = {**items[place], "state": DONE, "closed_at": now,
+                                "evidence": [{"kind": "todo", "value": "completed in the client's list", "verified": False}]}
+        elif not done and text:
+            items.append({"id": f"i{number}", "text": one_line(text), "state": OPEN, "source": "todo", "key": key,
+                          "opened_at": now})
+            number += 1
+    return {**contract, "items": items, "next_item": number}
+
+
 def decide(contract, stop, evidence, settings, now, malformed=""):
     """The Verdict on a Stop of a session whose contract is live. MALFORMED names the fault of an unreadable one.
 
     The order of the steps is the policy: the first that answers decides, and if none does the turn is held.
+    A verdict of class CHECK asks for the operator's check to be run, and for a decision with what it said.
     """
     case = Case(contract=contract, stop=stop, evidence=evidence, settings=settings, now=now,
                 progress=made_progress(contract, stop, evidence))
-    owes, excuses, bounds = MODES[contract["mode"]]
-    steps = (bounds,) if malformed else (step_host, step_paused, step_plan, step_budget, owes, excuses, bounds)
-    for step in steps:
-        found = step(case)
-        if found:
-            break
-    else:
-        found = ("BLOCK-MALFORMED" if malformed else "BLOCK", "")
-    cls, why = found[:2]
-    wakes = found[2] if len(found) > 2 else ()
-    return Verdict(cls=cls, why=why, rules=tuple(hit[0] for hit in stop.hits), progress=case.progress,
-                   owed=tuple(item["id"] for item in items_in(contract, OPEN)), wakes=tuple(w[1] for w in wakes),
-                   tickets=tuple(w[0] for w in wakes if w[0]))
+    *steps, bounds = MODES[contract["mode"]]
+    steps = (bounds,) if malformed else (step_host, step_paused, step_budget, *steps, bounds)
+    found = next(filter(None, (step(case) for step in steps)), None) or Verdict(
+        cls="BLOCK-MALFORMED" if malformed else "BLOCK", why=malformed or owed_why(case))
+    if found.cls == "BLOCK":
+        found = bounds(case) or found           # a step that holds is bounded like any other hold
+    return found.replace(rules=tuple(hit[0] for hit in stop.hits), progress=case.progress,
+                         owed=tuple(item["id"] for item in items_in(contract, OPEN)))
 
 
-def next_contract(contract, stop, evidence, verdict, now):
+def next_contract(contract, stop, verdict, now):
     """The contract after VERDICT; CONTRACT itself if nothing changed."""
-    after = dict(contract)
+    after = {**contract, "wait_for": "", "waiting": {}}
     if verdict.progress:
         after.update(streak=0, degraded=False, tickets=[])
-    if verdict.progress or verdict.holds or verdict.tickets:
-        after.update(mark=evidence.size, calls=(contract["calls"] + list(evidence.calls))[-LIMITS["calls"]:])
+    if verdict.holds or verdict.tickets:
+        after["work"] = 0
     if verdict.holds:
         after.update(streak=after["streak"] + 1, blocks=after["blocks"] + 1, block_at=now,
-                     message=digest(fold(stop.message or "")), told=with_told(contract, "policy"))
-        if stop.mode == "plan":
-            after["plan_held"] = True
+                     message=digest(fold(stop.message or "")), told=with_told(contract, "policy"),
+                     plan_held=contract["plan_held"] or stop.mode == "plan",
+                     items=[{**item, "held": True} if item["state"] == OPEN else item for item in contract["items"]])
+        if verdict.why == UNCLAIMED:
+            after["told"] = with_told(after, "claim")
+        after.update(host_run=after["host_run"] + 1, boundary_blocks=after["boundary_blocks"] + 1,
+                     owed=fingerprint(contract), standing="stopped" if verdict.last else "working")
+    elif verdict.cls in ENDS:
+        after.update(state=ENDS[verdict.cls], changed_at=now)
     elif verdict.cls == "ALLOW-DEGRADED":
         after["degraded"] = True
     elif verdict.cls == "ALLOW-CLEAN":
         after["told"] = with_told(contract, "clean")
-    elif verdict.cls == "ALLOW-BUDGET":
-        after.update(state=SPENT, changed_at=now)
+    elif verdict.cls in ("MATERIAL-ALLOW", "CLEAN-TERMINAL-ALLOW"):
+        after.update(boundary_at=now, boundary_blocks=0, artifacts=[], shipped=(
+            contract["shipped"] + contract["artifacts"])[-200:])
+    elif verdict.cls == "ALLOW-WAITING":
+        after["standing"] = "waiting"
+        after["waiting"] = {"what": ", ".join(verdict.wakes), "at": now, "until": verdict.until}
     after["tickets"] = after["tickets"] + [t for t in verdict.tickets if t not in after["tickets"]]
     crons = [digest(c["prompt"]) for c in stop.crons if isinstance(c.get("prompt"), str)]
     after["crons"] = [d for d in contract["crons"] if d not in crons][-50:] + crons[-50:]
     return contract if after == contract else after
+
+
+ENDS = {"ALLOW-MET": MET, "ALLOW-BUDGET": SPENT}      # classes after which the contract binds no more
 
 
 def with_told(contract, notice):
@@ -2202,24 +2571,35 @@ def items_in(contract, *states):
 
 def made_progress(contract, stop, evidence):
     """Was there work since the last hold? The client's stop_hook_active cannot tell (HOST 3)."""
-    if any(item.get("evidence") and item.get("closed_at", 0) >= contract["block_at"] > 0
-           for item in items_in(contract, DONE)):
+    if any(proved(item) and item.get("closed_at", 0) >= contract["block_at"] > 0 for item in items_in(contract, DONE)):
         return True
     if evidence.readable:
-        return bool(evidence.work)
+        return contract["work"] > 0
     return digest(fold(stop.message or "")) != contract["message"]
+
+
+def proved(item):
+    """Was an item closed with evidence, the client's own tick aside?"""
+    return any(e.get("kind") != "todo" for e in item.get("evidence", ()))
+
+
+def owed_why(case):
+    """What a hold says beside the families and items that it names."""
+    if case.contract["wait_for"]:
+        return f"the wait for {case.contract['wait_for']} is void: the client reports nothing that wakes this session"
+    return ""
 
 
 def step_host(case):
     """The client's own notice of an error or a limit is the whole message: the model cannot act on a hold."""
     text = fold(case.stop.message or "")
     if len(text) < 300 and text.startswith(HOST_NOTICES):
-        return "ALLOW-BLOCKER", "the client reports an error or a limit"
+        return Verdict(cls="ALLOW-BLOCKER", why="the client reports an error or a limit")
     return None
 
 
 def step_paused(case):
-    return ("ALLOW-PAUSED", "") if case.contract["state"] == PAUSED else None
+    return Verdict(cls="ALLOW-PAUSED") if case.contract["state"] == PAUSED else None
 
 
 def step_plan(case):
@@ -2227,73 +2607,167 @@ def step_plan(case):
     if case.stop.mode != "plan":
         return None
     if case.contract["prompt_mode"] == "plan":
-        return "ALLOW-PLAN", "the operator's own prompt was in plan mode"
+        return Verdict(cls="ALLOW-PLAN", why="the operator's own prompt was in plan mode")
     if case.contract["plan_held"]:
-        return "ALLOW-PLAN", "the agent entered plan mode by itself and stays there"
-    return "BLOCK", "plan mode was entered by the agent, not by the operator"
+        return Verdict(cls="ALLOW-PLAN", why="the agent entered plan mode by itself and stays there")
+    return Verdict(cls="BLOCK", why="plan mode was entered by the agent, not by the operator")
 
 
 def step_budget(case):
-    spent = case.contract["spent_at"]
-    return ("ALLOW-BUDGET", "") if 0 < spent <= case.now else None
+    return Verdict(cls="ALLOW-BUDGET") if 0 < case.contract["spent_at"] <= case.now else None
 
 
 def work_owes(case):
-    """Nothing owed: no open item and no contradiction in the message."""
-    if items_in(case.contract, OPEN) or case.stop.hits:
+    """Nothing owed: no open item, no contradiction in the message; then the operator's check and claim have their say."""
+    contract, stop, check = case.contract, case.stop, case.evidence.check
+    if items_in(contract, OPEN) or stop.hits:
         return None
-    if case.stop.blocker:
-        return "ALLOW-BLOCKER", case.stop.blocker
-    wakes = wakes_of(case) if case.stop.waits else ()
+    if stop.blocker:
+        return Verdict(cls="ALLOW-BLOCKER", why=stop.blocker)
+    wakes = waits_for(case)
     if wakes:
-        return "ALLOW-WAITING", "", wakes
-    if case.stop.advisory:
-        return "ADVISORY", ", ".join(hit[0] for hit in case.stop.advisory)
-    return "ALLOW-CLEAN", ""
+        return waiting(wakes)
+    if contract["check"] and check is None:
+        return Verdict(cls="CHECK")
+    if contract["check"] and check[0] != 0:
+        return Verdict(cls="BLOCK", why=check_why(contract["check"], *check))
+    if contract["check"]:
+        return Verdict(cls="ALLOW-MET", why=f"checked: {contract['check']} exits 0.")
+    if contract["claim"]:
+        return Verdict(cls="ALLOW-MET", why="claimed with " + evidence_text(contract["claim"]["evidence"]) + ".")
+    wanted = case.settings.claim
+    if contract["condition"] and (wanted == "strict" or wanted == "once" and "claim" not in contract["told"]):
+        return Verdict(cls="BLOCK", why=UNCLAIMED)
+    if stop.advisory:
+        return Verdict(cls="ADVISORY", why=", ".join(hit[0] for hit in stop.advisory))
+    return Verdict(cls="ALLOW-CLEAN", why="" if wanted == "off" or not contract["condition"] else UNCLAIMED)
+
+
+UNCLAIMED = "nobody has claimed the condition as met"
+
+
+def check_why(command, status, lines):
+    end = "ran out of time" if status is None else f"exits {status}"
+    return f"the operator's check {one_line(command, 80)} {end}" + (f": {lines}" if lines else "")
 
 
 def work_excuses(case):
     """Owed, but the end is legitimate all the same."""
     owed, stop = items_in(case.contract, OPEN), case.stop
-    asks_only = all(hit[1] in ASKING for hit in stop.hits)
-    if stop.hits and asks_only and not owed:
+    if stop.hits and not owed and all(hit[1] in ASKING for hit in stop.hits):
         if items_in(case.contract, ESCALATED):
-            return "ALLOW-ESCALATED", ", ".join(item["id"] for item in items_in(case.contract, ESCALATED))
-        if case.contract["question"] and case.evidence.answered:
-            return "ALLOW-DIALOGUE", ""
-    if stop.waits:
-        wakes = [w for w in wakes_of(case) if case.progress or w[0] not in case.contract["tickets"]]
-        if wakes:
-            return "ALLOW-WAITING", "", tuple(wakes)
-    return None
+            return Verdict(cls="ALLOW-ESCALATED", why=", ".join(item["id"] for item in items_in(case.contract, ESCALATED)))
+        if case.contract["question"] and not case.contract["worked"]:
+            return Verdict(cls="ALLOW-DIALOGUE")
+    wakes = [wake for wake in waits_for(case) if case.progress or wake[0] not in case.contract["tickets"]]
+    return waiting(wakes) if wakes else None
+
+
+def waits_for(case):
+    """What wakes the session, if the message or the agent's `wait` says that it waits."""
+    return wakes_of(case) if case.stop.waits or case.contract["wait_for"] else ()
+
+
+def waiting(wakes):
+    """The Verdict for a turn that waits for WAKES: ((ticket, words, time or 0), ...)."""
+    return Verdict(cls="ALLOW-WAITING", wakes=tuple(wake[1] for wake in wakes),
+                   tickets=tuple(wake[0] for wake in wakes if wake[0]), until=max(wake[2] for wake in wakes))
 
 
 def bounds_of_work(case):
     """The breaker: a stall, or too many holds for one prompt, ends the holding, visibly."""
     settings, contract = case.settings, case.contract
     if contract["blocks"] >= settings.blocks:
-        return "ALLOW-DEGRADED", f"{plural(contract['blocks'], 'hold')} since the operator's last prompt"
+        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['blocks'], 'hold')} since the operator's last prompt")
     if not case.progress and (contract["degraded"] or contract["streak"] >= settings.stalls):
-        return "ALLOW-DEGRADED", f"{plural(contract['streak'], 'hold')} in a row without work between them"
+        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['streak'], 'hold')} in a row without work between them")
     return None
 
 
-# mode: what it owes, what excuses an owed end, what bounds its holds. A new mode is one row.
-MODES = {"work": (work_owes, work_excuses, bounds_of_work)}
+def run_owes(case):
+    """run: the state file of the owned run decides alone. What cannot be read has not ended."""
+    run, (state, fault) = case.contract["run"], case.evidence.run
+    if state in run["terminal"]:
+        return Verdict(cls="ALLOW-MET", why=f"the run's {run['field']} is {state}.")
+    return Verdict(cls="BLOCK", why=f"the run has not ended: {fault or run['field'] + ' is ' + str(state)}, "
+                                    f"it ends at {' or '.join(run['terminal'])} ({run['file']})")
+
+
+def artifact_owes(case):
+    """artifact: something shipped since the boundary and a valid end, or, after two holds, a next actor for every item."""
+    contract, items = case.contract, case.contract["items"]
+    if items_in(contract, OPEN) or case.stop.hits:
+        return None
+    shipped = [a for a in contract["artifacts"] if a.partition(" ")[0] in contract["wanted"]]
+    if shipped:
+        return Verdict(cls="MATERIAL-ALLOW", why=", ".join(shipped[-3:]))
+    passed_on = items_in(contract, ESCALATED, HANDED_OFF)
+    if contract["boundary_blocks"] >= 2 and items and len(passed_on) == len(items):
+        return Verdict(cls="CLEAN-TERMINAL-ALLOW", why=", ".join(
+            f"{item['id']} {item.get('to') or 'the operator'}" for item in passed_on[:5]))
+    return Verdict(cls="BLOCK", why=f"unmet: {' or '.join(ARTIFACT_WORDS[c] for c in contract['wanted'])} since "
+                                    f"{clock(contract['boundary_at'] or contract['armed_at'])}")
+
+
+ARTIFACT_WORDS = {"pr": "pull request opened", "review": "formal review submitted"}
+
+
+def away_owes(case):
+    """away: present lets go; away lets go only for a wake while nothing is owed or nothing has changed."""
+    contract, owed = case.contract, items_in(case.contract, OPEN)
+    if not case.evidence.away:
+        return Verdict(cls="ALLOW-PRESENT")
+    wakes = wakes_of(case)
+    if wakes and (not (owed or case.stop.hits) or contract["owed"] == fingerprint(contract)):
+        return waiting(wakes)
+    why = f"the operator is away; next owed: {owed[0]['id']} {cut(owed[0]['text'], 80)}" if owed else \
+        "the operator is away; nothing is on the ledger: the next ready item comes first, a scheduled look only after that"
+    last = contract["blocks"] + 1 >= case.settings.blocks or 0 < case.settings.cap <= contract["host_run"] + 1
+    return Verdict(cls="BLOCK", why=why, last=last)
+
+
+def bounds_of_away(case):
+    """No stall bound: nobody is there to be told. The client's cap and the bound on holds end it."""
+    if case.contract["blocks"] >= case.settings.blocks:
+        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(case.contract['blocks'], 'hold')} since the operator's last prompt")
+    return None
+
+
+def fingerprint(contract):
+    """A digest of the owed set: ids and texts of the open items."""
+    return digest(dump_json([[item["id"], item["text"]] for item in items_in(contract, OPEN)]))
+
+
+# mode: its steps in order, the last being what bounds its holds. A new mode is one row and one function.
+MODES = {
+    "work": (step_plan, work_owes, work_excuses, bounds_of_work),
+    "run": (step_plan, run_owes, bounds_of_work),
+    "artifact": (step_plan, artifact_owes, bounds_of_work),
+    "away": (away_owes, bounds_of_away)}
+
+
+def asks_for_artifact(condition):
+    """The classes of artifact that CONDITION asks to be opened or submitted. "until PR #12's tests pass" asks for none."""
+    words = [word.strip(".,;:!\"'()") for word in condition.lower().split()]
+    made = any(word.startswith(("open", "submit", "creat", "rais", "fil")) or word in ("up", "posted", "exists")
+               for word in words)
+    kinds = {"pr": "pr", "prs": "pr", "mr": "pr", "request": "pr", "review": "review", "reviews": "review"}
+    named = [kinds[word] for word in words if word in kinds and "#" not in condition]
+    return list(dict.fromkeys(named)) if made else []
 
 
 def wakes_of(case):
-    """((ticket, words), ...) for each thing the client itself says will wake this session. Schedules need no ticket."""
+    """((ticket, words, time), ...) for each thing that the client itself says will wake this session."""
     wakes = []
     for task in case.stop.tasks:
         if task.get("status", "running") != "running" or (case.settings.print_mode and task.get("type") != "subagent"):
             continue
         name = one_line(str(task.get("description") or task.get("command") or ""), 60)
-        wakes.append((str(task.get("id")), f"{task.get('type', 'task')} {task.get('id')} {name}".rstrip()))
+        wakes.append((str(task.get("id")), f"{task.get('type', 'task')} {task.get('id')} {name}".rstrip(), 0))
     for cron in () if case.settings.print_mode else case.stop.crons:
         wait = cron_wait(cron.get("schedule"), case.now)
         if wait is not None and wait <= case.settings.wakeup_hours * 3600:
-            wakes.append(("", f"schedule {cron.get('id')} in {span_words(wait)}"))
+            wakes.append(("", f"schedule {cron.get('id')} in {span_words(wait)}", case.now + wait))
     return tuple(wakes)
 
 
@@ -2305,7 +2779,8 @@ def hear(contract, prompt, settings, now):
     if contract:
         contract = after_prompt(contract, prompt, now)
     if intent == "arm":
-        return arm(contract, prompt, settings, now)
+        words = heard["command"][1:]
+        return arm(contract, prompt.replace(heard={**heard, "condition": words[0]}) if words else prompt, settings, now)
     if heard["intent"] == "command":
         return obey(contract, before, prompt, settings, now)
     if not contract:
@@ -2326,20 +2801,31 @@ def hear(contract, prompt, settings, now):
 
 
 def after_prompt(contract, prompt, now):
-    """The operator has spoken: stalls and bounds begin anew."""
-    return {**contract, "streak": 0, "blocks": 0, "degraded": False, "plan_held": False, "prompt_at": now,
-            "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "question": prompt.heard["question"]}
+    """The operator has spoken: stalls and bounds begin anew, and an absence is over."""
+    return {**contract, "mode": "work" if contract["mode"] == "away" else contract["mode"], "standing": "", "host_run": 0,
+            "streak": 0, "blocks": 0, "degraded": False, "plan_held": False, "prompt_at": now,
+            "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "question": prompt.heard["question"],
+            "work": 0, "worked": False, "waiting": {}}
 
 
 def arm(contract, prompt, settings, now):
     """Arm a session, or amend the contract that binds it already."""
     heard, fresh = prompt.heard, contract is None
     if fresh:
-        contract = {**CONTRACT, "session": prompt.session, "armed_at": now, "mark": prompt.size,
-                    "prompt_at": now, "prompt_mark": prompt.size, "prompt_mode": prompt.mode}
+        contract = {**CONTRACT, "session": prompt.session, "armed_at": now, "prompt_at": now, "prompt_mark": prompt.size,
+                    "prompt_mode": prompt.mode, "pins": settings.pins, "armed_mark": prompt.size,
+                    "mode": "away" if prompt.away else "work"}
     after = {**contract, "state": ARMED, "changed_at": now, "question": False,
              "condition": one_line(heard["condition"]) or contract["condition"],
              "spent_at": budget_end(heard["budget"], now) or contract["spent_at"]}
+    if after["condition"] != contract["condition"]:
+        after["claim"] = {}                     # what was claimed was another condition
+        if settings.checks_from_prompts:
+            after["check"] = check_in(heard["condition"])
+    if prompt.away:
+        after["mode"] = "away"
+    elif asks_for_artifact(after["condition"]) and after["mode"] == "work":
+        after.update(mode="artifact", wanted=asks_for_artifact(after["condition"]))
     for text in heard["items"]:
         after = add_item(after, text, "prompt", now)[0]
     word = "armed" if fresh else "amended" if after["condition"] != contract["condition"] else "armed already"
@@ -2359,8 +2845,18 @@ def obey(contract, before, prompt, settings, now):
         return contract, Answer(reply=f"{NAME}: nothing is armed in this session.")
     if word == "status":
         return before, Answer(reply=status_text(before, now))
-    return before, Answer(reply=f"{NAME}: `contract:` takes stop, pause, resume, status or arm until ..., "
+    if word in ("away", "back"):
+        after = contract and {**contract, "mode": "away" if word == "away" else "work", "standing": ""}
+        return after, Answer(halt=say(word, contract) if contract else f"{NAME}: {word}; nothing is armed in this session.")
+    return before, Answer(reply=f"{NAME}: `contract:` takes stop, pause, resume, status, away, back or arm until ..., "
                                 f"not {one_line(' '.join(prompt.heard['command'][1:]) or 'nothing', 40)!r}.")
+
+
+def check_in(condition):
+    """CMD of a condition of the form "`CMD` passes", "" for any other."""
+    parts = condition.strip().split("`")
+    known = ("passes", "succeeds", "is green", "exits 0", "is clean", "returns 0")
+    return parts[1].strip() if len(parts) == 3 and not parts[0] and parts[2].strip(" .!") in known else ""
 
 
 def released(contract, now, origin):
@@ -2390,6 +2886,11 @@ def add_item(contract, text, source, now):
     return {**contract, "items": contract["items"] + [item], "next_item": contract["next_item"] + 1}, item
 
 
+def evidence_text(evidence):
+    """Evidence in words, what was verified apart from what the agent says."""
+    return ", ".join(f"{e['kind']}:{e['value']} ({'verified' if e.get('verified') else 'self-attested'})" for e in evidence)
+
+
 def close_item(contract, name, state, now, **facts):
     """CONTRACT with item NAME in STATE; KeyError if it has no such item, ValueError if it is not open."""
     for place, item in enumerate(contract["items"]):
@@ -2409,9 +2910,14 @@ def quoted(contract):
 
 def tally(contract):
     """The items by state, in words; "" for an empty ledger."""
-    counts = ((plural(len(items_in(contract, OPEN)), "item") + " open", OPEN),) + tuple(
-        (f"{len(items_in(contract, state))} {state}", state) for state in (DONE, WAIVED, ESCALATED, HANDED_OFF))
-    return ", ".join(text for text, state in counts if items_in(contract, state))
+    done = items_in(contract, DONE)
+    verified = sum(any(e.get("verified") for e in item.get("evidence", ())) for item in done)
+    counts = [(len(items_in(contract, OPEN)), "open"), (verified, "done (verified)"),
+              (len(done) - verified, "done (self-attested)")]
+    counts += [(len(items_in(contract, state)), state) for state in (WAIVED, ESCALATED, HANDED_OFF)]
+    parts = [f"{count} {word}" for count, word in counts if count]
+    return ", ".join([plural(counts[0][0], "item") + parts[0][len(str(counts[0][0])):]] + parts[1:]
+                     if counts[0][0] else parts)
 
 
 def say(change, contract, now=0):
@@ -2439,8 +2945,9 @@ def describe(contract, settings, now, word):
     if contract["spent_at"] > now:
         lines.append(f"Time budget: until {clock(contract['spent_at'])}.")
     lines.extend(item_lines(contract, 5))
-    lines.append(f"Ledger: `{settings.command} item add TEXT`, `item done ID --evidence KIND:VALUE`, "
-                 "`item waive ID --reason R`, `item list`.")
+    if contract["check"]:
+        lines.append(f"The hook itself runs the operator's check when nothing else is owed: {one_line(contract['check'])}")
+    lines.append(COMMANDS.format(cmd=settings.command, classes="|".join(ESCALATIONS)))
     lines.append(f"The operator's policy for forks ({settings.policy_file or 'as shipped'}):\n{settings.policy}")
     return "\n".join(lines)
 
@@ -2457,7 +2964,7 @@ def block_text(contract, stop, verdict, settings):
     owed = items_in(contract, OPEN)
     lines = [HELD, "condition: " + cut(quoted(contract), 400 if first else 160)]
     if verdict.why:
-        lines.append(f"seen: {cut(verdict.why, 120)}")
+        lines.append(f"seen: {cut(verdict.why, 400 if first else 250)}")
     if stop.hits:
         seen = {}
         for rule, family, *_ in stop.hits:
@@ -2466,6 +2973,8 @@ def block_text(contract, stop, verdict, settings):
     room = 180 if first else 120
     lines.extend(cut(line, room) for line in item_lines(contract, 3 if first else 1))
     ways = "ways on: the work itself"
+    if verdict.why == UNCLAIMED:
+        ways += f"; `{settings.command} met --evidence KIND:VALUE`"
     if owed:
         ways += f"; `{settings.command} item done ID --evidence KIND:VALUE`, `item waive ID --reason R`"
         ways += f", `item escalate ID --class {'|'.join(ESCALATIONS)} --reason R` for what only the operator can lift"
@@ -2489,11 +2998,17 @@ def hold_line(contract, stop, verdict, settings):
 def allow_line(contract, verdict):
     """The operator's line for a turn that is let go; "" where the class is silent."""
     rests = tally(contract) and f" Ledger: {tally(contract)}."
-    if verdict.cls == "ALLOW-CLEAN" and "clean" in contract["told"] and not items_in(contract, WAIVED, ESCALATED):
+    rests_on = items_in(contract, WAIVED, ESCALATED, HANDED_OFF) + [
+        item for item in items_in(contract, DONE) if not any(e.get("verified") for e in item.get("evidence", ()))]
+    if verdict.cls == "ALLOW-CLEAN" and "clean" in contract["told"] and not rests_on and not verdict.why:
         return ""
     text = ALLOWS.get(verdict.cls, "")
-    return text and f"{NAME}: " + text.format(condition=quoted(contract), why=verdict.why, ledger=rests,
-                                              wakes=", ".join(verdict.wakes))
+    line = text and f"{NAME}: " + text.format(condition=quoted(contract), why=verdict.why, ledger=rests,
+                                              wakes=", ".join(verdict.wakes), owes="{owes}")
+    if verdict.cls == "ALLOW-PRESENT":
+        owed = tally(contract)
+        line = line.replace("{owes}", f"Owed: {owed}. " if owed else "")
+    return line + (f" Unclaimed: {verdict.why}." if verdict.cls == "ALLOW-CLEAN" and verdict.why else "")
 
 
 def fault_line(kind, **facts):
@@ -2505,6 +3020,11 @@ def status_text(contract, now):
     if not contract:
         return f"{NAME}: nothing is armed in this session."
     lines = [f"  {item['id']} {item['state']}: {item['text']}" for item in contract["items"]]
+    if contract["mode"] != "work":
+        lines.append(f"  mode {contract['mode']}" + (f": {contract['standing']}" if contract["standing"] else ""))
+    if contract["waiting"]:
+        until = contract["waiting"].get("until") or 0
+        lines.append(f"  waits for {contract['waiting'].get('what')}" + ("; overdue" if 0 < until < now else ""))
     # The one line that says it all comes last: typed during a turn, the client shows only that one.
     return "\n".join(lines + [
         f"{NAME}: {contract['state']}, since {span_words(now - contract['armed_at'])}: {quoted(contract)}; "
@@ -2612,6 +3132,10 @@ class Store:
     def log_path(self, name):
         return f"{self.logs}/{name}.jsonl"
 
+    def old_log_path(self, name):
+        """Where a full log goes. No session id begins with a dot, so no name of ours can be another session's."""
+        return f"{self.logs}/.{name}.old.jsonl"
+
     def load(self, name):
         return load_contract(read_file(self.contract_path(name), LIMITS["contract"]), name)
 
@@ -2669,8 +3193,12 @@ class Store:
     def save(self, contract, durable=False):
         """Write CONTRACT whole or not at all (in the lock). DURABLE waits for the disk: for changes a person made."""
         name = contract["session"]
-        path, temporary = self.contract_path(name), f"{self.contracts}/.{name}.tmp"
-        data = dump_json({**contract, "revision": contract["revision"] + 1}).encode() + b"\n"
+        self.write(self.contract_path(name), f"{self.contracts}/.{name}.tmp",
+                   {**contract, "revision": contract["revision"] + 1}, durable)
+
+    def write(self, path, temporary, value, durable):
+        """VALUE as JSON to PATH by way of TEMPORARY, which is beside it."""
+        data = dump_json(value).encode() + b"\n"
         try:
             fd = fs.open(temporary, fs.O_WRONLY | fs.O_CREAT | fs.O_TRUNC | getattr(fs, "O_NOFOLLOW", 0), 0o600)
             try:
@@ -2690,7 +3218,7 @@ class Store:
     def set_aside(self, name, now):
         """Move a contract file that cannot be read out of the way; its new path."""
         path = self.contract_path(name)
-        aside = f"{path}.broken-{int(now)}"
+        aside = f"{self.contracts}/.{name}.broken-{int(now)}"
         try:
             fs.replace(path, aside)
         except OSError as error:
@@ -2705,7 +3233,7 @@ class Store:
             try:
                 size = fs.fstat(fd).st_size
                 if size > LIMITS["log"]:
-                    fs.replace(path, path[:-len("jsonl")] + "1.jsonl")
+                    fs.replace(path, self.old_log_path(record["session"]))
                     fs.close(fd)
                     fd, size = fs.open(path, fs.O_RDWR | fs.O_APPEND | fs.O_CREAT, 0o600), 0
                 fs.lseek(fd, max(0, size - 1), 0)
@@ -2726,20 +3254,18 @@ class Store:
         return {}
 
     def sweep(self, now):
-        """Remove what ended sessions left more than LIMITS["sweep"] seconds ago; armed and paused ones never."""
-        for entry in fs.listdir(self.contracts):
-            path = f"{self.contracts}/{entry}"
-            name = entry[:-len(".json")] if entry.endswith(".json") else ""
-            try:
-                if now - fs.stat(path).st_mtime < LIMITS["sweep"]:
-                    continue
-                if name and self.load(name).kind == "ok" and self.load(name).contract["state"] not in LIVE:
-                    for path in (path, self.log_path(name), f"{self.logs}/{name}.1.jsonl"):
-                        fs.unlink(path)
-                elif ".json.broken-" in entry:
-                    fs.unlink(path)
-            except (OSError, StoreError):
-                continue        # another process was faster, or it is not ours to remove
+        """Remove what ended sessions and killed processes left LIMITS["sweep"] seconds ago; armed and paused ones never."""
+        for folder, ending in ((self.contracts, ".json"), (self.logs, ".jsonl")):
+            for entry in fs.listdir(folder):
+                name = entry[1:].partition(".old.")[0] if entry.startswith(".") else entry[:-len(ending)]
+                try:
+                    if now - fs.stat(f"{folder}/{entry}").st_mtime < LIMITS["sweep"]:
+                        continue
+                    found = self.load(name) if folder == self.logs or not entry.startswith(".") else Loaded()
+                    if found.kind == "none" or (found.kind == "ok" and found.contract["state"] not in LIVE):
+                        fs.unlink(f"{folder}/{entry}")
+                except (OSError, StoreError):
+                    continue        # another process was faster, or it is not ours to remove
 
 
 def read_tail(path, limit, start=0):
@@ -2768,6 +3294,12 @@ def read_tail(path, limit, start=0):
         fs.close(fd)
 
 
+def last_text(path):
+    """The last text of the main chain in a transcript's end, None if it shows none."""
+    data, offset, _ = read_tail(path, 1 << 20) if isinstance(path, str) and path else (None, 0, 0)
+    return read_evidence(rows_of(data, offset, offset == 0)[0], CONTRACT, 0).text if data else None
+
+
 def file_size(path):
     """The size of a transcript in bytes, 0 if there is none yet."""
     try:
@@ -2777,19 +3309,73 @@ def file_size(path):
 
 
 def transcript_evidence(path, contract):
-    """Evidence from the end of the transcript at PATH, as far back as the contract's marks and the bound reach."""
+    """Evidence from what the transcript at PATH has gained since it was last read, as far back as the bound reaches."""
     if not isinstance(path, str) or not path:
         return Evidence()
-    start = max(0, min(contract["mark"], contract["prompt_mark"]))
+    start = contract["read_to"]
     data, offset, size = read_tail(path, LIMITS["transcript"], start)
     if data is None:
         return Evidence()
-    if size < start:
-        contract = {**contract, "mark": 0, "prompt_mark": 0}
-    rows = rows_of(data, offset, offset == start or offset == 0)
-    if data and not rows and offset > start:
+    anew = size < start                         # it was replaced by a shorter one: all of it is new
+    rows, end = rows_of(data, offset, offset in (0, start))
+    if data and end == offset and offset > start:
         return Evidence()                       # one line longer than the bound: nothing can be said
-    return read_evidence(rows, contract, size)
+    return read_evidence(rows, {**contract, "prompt_mark": 0} if anew else contract, end).replace(anew=anew)
+
+
+def run_state(run):
+    """(state, fault) of an owned run: one field of its JSON state file. None with the fault if that cannot be read."""
+    try:
+        data = read_file(run["file"], 1 << 20)
+    except StoreError as error:
+        return None, str(error)
+    if data is None:
+        return None, "there is no state file"
+    value, fault = parse_json(data)
+    for key in [] if fault else run["field"].split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return (None, f"the state file is no JSON: {fault}") if fault else (
+        value if isinstance(value, str) else str(value), "")
+
+
+def run_check(command, cwd, environ, seconds):
+    """(exit status or None after SECONDS, last lines) of the operator's check, run by sh with nothing on standard input.
+
+    The output is read as it comes and only its end is kept; values of secret variables are struck out of it.
+    """
+    import os
+    import select
+    import signal
+    import subprocess
+    import time
+    end, kept = time.monotonic() + seconds, b""
+    try:
+        child = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environ,
+                                 stderr=subprocess.STDOUT, cwd=cwd if os.path.isdir(cwd) else None, start_new_session=True)
+    except OSError as error:
+        return 127, str(error)
+    with child:
+        while time.monotonic() < end:
+            ready = select.select([child.stdout], [], [], 0.05)[0]
+            piece = os.read(child.stdout.fileno(), 65536) if ready else b""
+            kept = (kept + piece)[-4096:]
+            if child.poll() is not None and not piece or ready and not piece:
+                break
+        try:
+            status = child.wait(max(0, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            status = None
+        if status is None:
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        child.stdout.close()
+    text = kept.decode("utf-8", "replace")
+    for name, value in environ.items():
+        if len(value) > 7 and any(mark in name.upper() for mark in ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL")):
+            text = text.replace(value, "***")
+    return status, one_line(" | ".join(line.strip() for line in text.splitlines()[-6:] if line.strip()), 300)
 
 
 class Reply(Record):
@@ -2809,7 +3395,7 @@ class Hook:
 
     def __init__(self, payload, environ, now):
         self.payload, self.environ, self.now = payload, environ, now
-        self.observe = environ.get("SESSION_CONTRACT", "").strip().lower() == "observe"
+        self.switch = environ.get("SESSION_CONTRACT", "").strip().lower()
         self.name = session_file(payload.get("session_id"))
         self.notes = []
 
@@ -2818,7 +3404,7 @@ class Hook:
         event = self.payload.get("hook_event_name")
         if self.payload.get("agent_id"):
             return Reply()                      # a subagent: its turns are its caller's business
-        if event not in EVENTS:
+        if not isinstance(event, str) or event not in EVENTS:
             return Reply() if event in QUIET_EVENTS else tell(fault_line("event", why=one_line(repr(event), 60)))
         try:
             self.store = Store(store_dir(self.environ))
@@ -2828,13 +3414,16 @@ class Hook:
 
     def settings(self):
         """The operator's settings; what is wrong with their file is told and the defaults stand."""
-        values = {"observe": self.observe, "command": own_command(), "print_mode": self.environ.get(
+        cap = self.environ.get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "")
+        values = {"cap": int(cap) if cap.isdigit() else HOST_CAP, "observe": self.switch == "observe", "command": own_command(), "print_mode": self.environ.get(
             "CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk") or self.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"}
+        pins = values["pins"] = {}
         for name, read in (("config.json", read_config), ("phrases.json", read_phrases), ("policy.md", read_policy)):
             path = f"{self.store.path}/{name}"
             try:
                 data = read_file(path, 1 << 20)
                 if data is not None:
+                    pins[name] = digest(data.decode("utf-8", "replace"))
                     values.update(read(data, path))
             except (StoreError, ValueError) as error:
                 self.notes.append(f"{path} is not used: {error}")
@@ -2846,6 +3435,27 @@ class Hook:
             return one_line(given, 80)
         user = self.environ.get("USER") or self.environ.get("LOGNAME") or "?"
         return f"{user}@{fs.uname().nodename if hasattr(fs, 'uname') else '?'}"
+
+    # -- presence: kept for the machine, not for a session
+
+    def presence(self):
+        """The operator's absence, {} while present or once its end has come."""
+        value = parse_json(read_file(f"{self.store.path}/presence.json", 1 << 16) or b"{}")[0]
+        if not isinstance(value, dict) or not value.get("away"):
+            return {}
+        until = value.get("until")
+        return {} if isinstance(until, int) and 0 < until <= self.now else value
+
+    def set_presence(self, value):
+        """Write the operator's absence; {} is a return (in the lock)."""
+        self.store.write(f"{self.store.path}/presence.json", f"{self.store.path}/.presence.tmp", value, True)
+
+    def return_text(self):
+        """What waited, what stopped and what went on while the operator was away, over all sessions."""
+        rows = [f"{c['session'][:8]} {c['standing'] or 'working'}: {quoted(c)}"
+                + (f", waits for {c['waiting'].get('what')}" if c["waiting"] else "")
+                + (f", {tally(c)}" if tally(c) else "") for c in contracts_in(self.store) if c["mode"] == "away"]
+        return "back: " + ("; ".join(rows) or "no session was held for your absence")
 
     # -- SessionStart
 
@@ -2861,6 +3471,10 @@ class Hook:
         contract, settings = loaded.contract, self.settings()
         age = span_words(self.now - contract["armed_at"])
         text = describe(contract, settings, self.now, f"{contract['state']} {age} ago")
+        waits = contract["waiting"]
+        if waits and (self.payload.get("source") == "resume" or 0 < (waits.get("until") or 0) < self.now):
+            self.notes.append(f"the wait for {waits.get('what')} ended unused; "
+                              f"{plural(len(items_in(contract, OPEN)), 'item')} open")
         return self.answer("SessionStart", Answer(context=text, system=(
             f"{NAME}: {contract['state']} since {age}: {quoted(contract)}"
             f"{tally(contract) and ' (' + tally(contract) + ')'}. \"stop\" releases.")))
@@ -2873,14 +3487,19 @@ class Hook:
         if not isinstance(text, str) or not text:
             return Reply()
         loaded = self.store.load(self.name) if self.name else Loaded()
+        if file_size(f"{self.store.path}/presence.json") and self.presence() and self.operator_words(text, loaded.contract):
+            self.notes.append(self.return_text())
+            with self.store.locked():
+                self.set_presence({})
         gated = loaded.kind == "malformed" or (loaded.kind == "ok" and loaded.contract["state"] in LIVE)
-        if not gated and not may_matter(text, False):
-            return Reply()
+        settings = self.settings() if gated or file_size(f"{self.store.path}/phrases.json") else None
+        if not gated and not may_matter(text, False, settings and settings.own):
+            return tell("\n".join(f"{NAME}: {note}" for note in self.notes))
         words = self.operator_words(text, loaded.contract)
-        settings = self.settings()
+        settings = settings or self.settings()
         heard = read_prompt(words, gated, settings.own, settings.off) if words else None
         if not heard or not (gated or heard["intent"]):
-            return Reply()
+            return tell("\n".join(f"{NAME}: {note}" for note in self.notes))
         if not self.name:
             return tell(fault_line("session", why=one_line(repr(self.payload.get("session_id")), 60)))
         if loaded.kind in ("foreign", "newer"):
@@ -2904,15 +3523,18 @@ class Hook:
             with self.store.locked():
                 loaded = self.store.load(self.name)
                 contract = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
-                prompt = Prompt(heard=heard, mode=str(self.payload.get("permission_mode") or ""), session=self.name,
+                away = heard["intent"] == "arm" and fold(self.payload["prompt"]).startswith(AWAY_WORDS)
+                prompt = Prompt(heard=heard, away=away, mode=str(self.payload.get("permission_mode") or ""), session=self.name,
                                 size=file_size(self.payload.get("transcript_path")))
                 after, answer = hear(contract, prompt, settings, self.now)
+                if away or heard["command"][:1] == ("away",):
+                    self.set_presence({"away": True, "since": self.now, "until": budget_end(heard["budget"], self.now)})
                 if after is not None and after != contract:
-                    after = self.with_keys(after)
-                    changed = contract is None or after["state"] != contract["state"] or answer.system
+                    after = self.with_payload(after, settings)
+                    changed = contract is None or after["state"] != contract["state"] or answer.system or answer.halt
                     self.store.save(after, durable=bool(changed))
-                    if changed:
-                        self.log_change(after, heard)
+                    self.log_change(after, heard["rule"] or heard["intent"], "CHANGE" if changed else "PROMPT",
+                                    bytes=len(answer.context.encode("utf-8", "replace")))
                 if contract is None and after is not None:
                     self.store.sweep(self.now)
         except StoreError as error:
@@ -2920,20 +3542,16 @@ class Hook:
             return tell(fault_line("store", why=f"{what}: {error}", then="This session is as it was before."))
         return self.answer("UserPromptSubmit", answer)
 
-    def log_change(self, contract, heard):
-        rule = heard["rule"] or heard["intent"]
-        self.store.log(log_record(contract, "CHANGE", self.now, self.identity(), event="UserPromptSubmit", rules=[rule]))
-
     def on_broken(self, loaded, heard, settings):
         """A prompt while the contract file is malformed: a release sets the file aside."""
         words = heard["command"] or (heard["intent"],)
         if words[0] not in ("disarm", "stop"):
+            with self.store.locked():
+                self.log_change({**CONTRACT, "session": self.name}, words[0], "PROMPT")
             return self.answer("UserPromptSubmit", Answer(system=self.fault_of(loaded)))
         with self.store.locked():
             aside = self.store.set_aside(self.name, self.now)
-            ended = {**CONTRACT, "session": self.name, "state": DISARMED}
-            self.store.log(log_record(ended, "CHANGE", self.now, self.identity(), event="UserPromptSubmit",
-                                      rules=[heard["rule"]]))
+            self.log_change({**CONTRACT, "session": self.name, "state": DISARMED}, heard["rule"])
         return self.answer("UserPromptSubmit", Answer(
             system=f"{NAME}: released; the broken contract file is now {aside}.",
             context=context("released by the operator; turns end freely again.")))
@@ -2950,12 +3568,12 @@ class Hook:
             return tell(self.fault_of(loaded))
         if loaded.kind == "ok" and loaded.contract["state"] not in LIVE:
             return Reply()
-        malformed = loaded.why if loaded.kind == "malformed" else ""
-        if malformed:
-            last = self.store.last_record(self.name)
-            if last.get("state") in STATES and last["state"] not in LIVE:
-                return tell(fault_line("ended", path=self.store.contract_path(self.name), why=malformed))
-        return self.judge(malformed)
+        if loaded.kind == "ok":
+            return self.judge("")
+        last = self.store.last_record(self.name)
+        if last.get("state") in STATES and last["state"] not in LIVE:
+            return tell(fault_line("ended", path=self.store.contract_path(self.name), why=loaded.why))
+        return self.judge(FAULTS["malformed"].format(path=self.store.contract_path(self.name), why=loaded.why))
 
     def on_vanished(self):
         """No contract file. Silent, unless the log's last word says that one should be there."""
@@ -2971,34 +3589,74 @@ class Hook:
         """Read the evidence, decide, and put the decision on record before it is spoken."""
         settings = self.settings()
         contract = self.contract_now(malformed)
-        evidence = transcript_evidence(self.payload.get("transcript_path"), contract)
-        stop, fault = self.read_stop(evidence, contract, settings)
+        evidence = self.evidence_for(contract)
+        stop, fault = self.read_stop(evidence, settings)
         if fault and not items_in(contract, OPEN) and not malformed:
-            verdict = Verdict(cls="ALLOW-FAULT", why=fault)
-            return self.spoken(contract, contract, stop, verdict, settings, self.recorded(contract, verdict, stop, evidence))
+            return self.spoken(contract, stop, Verdict(cls="ALLOW-FAULT", why=fault), settings,
+                               self.recorded(contract, Verdict(cls="ALLOW-FAULT", why=fault), stop, evidence))
+        check = None
         try:
-            with self.store.locked():
-                fresh = self.contract_now(malformed)
-                if fresh["state"] not in LIVE:
-                    return Reply()              # released in the meantime: that is the last word
-                if (fresh["mark"], fresh["prompt_mark"]) != (contract["mark"], contract["prompt_mark"]):
-                    evidence = transcript_evidence(self.payload.get("transcript_path"), fresh)
-                contract = fresh
-                verdict = decide(contract, stop, evidence, settings, self.now, malformed)
-                if settings.observe:
-                    first = {**contract, "streak": 0, "blocks": 0, "degraded": False}
-                    verdict = decide(first, stop, evidence, settings, self.now, malformed)
-                    verdict = verdict.replace(cls="WOULD-BLOCK") if verdict.holds else verdict
-                after = contract if settings.observe and verdict.cls == "WOULD-BLOCK" else next_contract(
-                    contract, stop, evidence, verdict, self.now)
-                after = self.with_keys(after)
-                if after != contract and not malformed:
-                    self.store.save(after, durable=after["state"] != contract["state"])
-                self.log_verdict(after, verdict, stop, evidence)
+            while True:
+                with self.store.locked():
+                    fresh = self.contract_now(malformed)
+                    if fresh["state"] not in LIVE:
+                        return Reply()          # released in the meantime: that is the last word
+                    if (fresh["read_to"], fresh["prompt_mark"]) != (contract["read_to"], contract["prompt_mark"]):
+                        contract, evidence = fresh, self.evidence_for(fresh)
+                    fresh = self.released_meanwhile(fresh, evidence, settings)
+                    before = absorb(fresh, evidence, settings, self.now)
+                    verdict = self.decided(before, stop, evidence.replace(check=check), settings, malformed)
+                    if before["state"] not in LIVE or verdict.cls != "CHECK":
+                        self.settle(fresh, before, stop, verdict, evidence, settings, malformed)
+                        break
+                check = run_check(before["check"], str(self.payload.get("cwd") or "."), self.environ, settings.check_seconds)
         except StoreError as error:
-            verdict = unsaved(decide(contract, stop, evidence, settings, self.now, malformed), evidence, stop, settings)
-            return self.spoken(contract, contract, stop, verdict, settings, f"{error}; the decision is not on record.")
-        return self.spoken(contract, after, stop, verdict, settings, "")
+            before = absorb(contract, evidence, settings, self.now)
+            verdict = unsaved(self.decided(before, stop, evidence, settings, malformed), evidence, stop, settings)
+            return self.spoken(before, stop, verdict, settings, f"{error}; the decision is not on record")
+        return self.spoken(before, stop, verdict, settings, "")
+
+    def evidence_for(self, contract):
+        """Evidence from the transcript, and from the files that the contract's mode looks at."""
+        evidence = transcript_evidence(self.payload.get("transcript_path"), contract)
+        if contract["mode"] == "run":
+            evidence = evidence.replace(run=run_state(contract["run"]))
+        return evidence.replace(away=bool(self.presence())) if contract["mode"] == "away" else evidence
+
+    def decided(self, contract, stop, evidence, settings, malformed):
+        """The Verdict; in observe mode each Stop is judged as a first one and none is held."""
+        if contract["state"] not in LIVE:
+            return Verdict(cls="ALLOW-CLEAN")
+        if settings.observe:
+            contract = {**contract, "streak": 0, "blocks": 0, "degraded": False}
+        verdict = decide(contract, stop, evidence, settings, self.now, malformed)
+        return verdict.replace(cls="WOULD-BLOCK") if settings.observe and verdict.holds else verdict
+
+    def settle(self, fresh, before, stop, verdict, evidence, settings, malformed):
+        """Save what the decision changes, and log it (in the lock)."""
+        after = next_contract(before, stop, verdict, self.now) if before["state"] in LIVE else before
+        after = self.with_payload(after, settings)
+        if after != fresh and not malformed:
+            self.store.save(after, durable=after["state"] != fresh["state"])
+        if before["state"] in LIVE:
+            size = len(block_text(before, stop, verdict, settings).encode("utf-8", "replace")) if verdict.holds else 0
+            self.log_verdict(after, verdict, stop, evidence, bytes=size)
+        else:
+            self.log_change(before, "queued")
+
+    def released_meanwhile(self, contract, evidence, settings):
+        """CONTRACT after a release or pause that the operator typed while the turn ran, and no event told of."""
+        for time, text in evidence.queued:
+            words = self.operator_words(text, contract) if time[:19] > clock(contract["prompt_at"])[:19] else ""
+            heard = read_prompt(words, True, settings.own, settings.off) if words else NOTHING_HEARD
+            word = heard["command"][0] if heard["intent"] == "command" else heard["intent"]
+            if word in ("disarm", "stop"):
+                self.notes.append("released: \"stop\" was typed while the turn ran")
+                return released(contract, self.now, "queued prompt")
+            if word == "pause" and contract["state"] == ARMED:
+                self.notes.append("paused: it was typed while the turn ran")
+                contract = {**contract, "state": PAUSED, "changed_at": self.now, "prompt_at": self.now}
+        return contract
 
     def contract_now(self, malformed):
         """The contract to judge by. For a malformed file: a blank one that counts on from the log."""
@@ -3008,15 +3666,18 @@ class Hook:
         if not malformed:
             return {**CONTRACT, "session": self.name, "state": DISARMED}        # gone since it was first looked for
         last = self.store.last_record(self.name)
-        counts = {k: last[k] for k in ("streak", "blocks", "mark") if type(last.get(k)) is int}
-        return {**CONTRACT, "session": self.name, **(counts if last.get("class") == "BLOCK-MALFORMED" else {})}
+        if last.get("class") in ("PROMPT", "CHANGE"):
+            last = {"read_to": last.get("read_to")}
+        counts = {k: last[k] for k in ("streak", "blocks", "read_to") if type(last.get(k)) is int}
+        return {**CONTRACT, "session": self.name, **counts, "message": str(last.get("digest", "")),
+                "degraded": last.get("class") == "ALLOW-DEGRADED"}
 
-    def read_stop(self, evidence, contract, settings):
+    def read_stop(self, evidence, settings):
         """(Stop, fault): the payload read, the message from the transcript where the host left it out."""
         payload, fault = self.payload, ""
         message = payload.get("last_assistant_message")
         if "last_assistant_message" not in payload:
-            message = evidence.text
+            message = evidence.text or last_text(payload.get("transcript_path"))
             if message is None:
                 fault = "the Stop carried no last_assistant_message and the transcript shows none"
         message = message if isinstance(message, str) else ""
@@ -3034,32 +3695,44 @@ class Hook:
             return str(error)
         return ""
 
-    def log_verdict(self, contract, verdict, stop, evidence):
+    def log_verdict(self, contract, verdict, stop, evidence, **facts):
+        if stop.advisory:
+            facts["advisory"] = [hit[0] for hit in stop.advisory]
         self.store.log(log_record(
-            contract, verdict.cls, self.now, self.identity(), event="Stop", rules=list(verdict.rules),
-            why=verdict.why, digest=digest(stop.message or ""), mark=evidence.size,
-            **({"advisory": [hit[0] for hit in stop.advisory]} if stop.advisory else {})))
+            contract, verdict.cls, self.now, self.identity(), event="Stop", rules=list(verdict.rules), why=verdict.why,
+            digest=digest(fold(stop.message or "")), read_to=evidence.end, progress=verdict.progress, **facts))
 
-    def spoken(self, before, after, stop, verdict, settings, fault):
+    def log_change(self, contract, rule, cls="CHANGE", **facts):
+        event = self.payload.get("hook_event_name", "command")
+        self.store.log(log_record(contract, cls, self.now, self.identity(), event=event, rules=[rule], **facts))
+
+    def spoken(self, contract, stop, verdict, settings, fault):
         """The Reply for a decision. A systemMessage goes with every hold: without it the client lets some go (HOST 12)."""
-        notes = [f"{NAME}: {note}" for note in self.notes] + ([f"{NAME}: {fault}"] if fault else [])
+        notes = [f"{NAME}: {note}" for note in self.notes] + ([f"{NAME}: {fault}."] if fault else [])
         if verdict.holds:
-            text = block_text(before, stop, verdict, settings)
-            line = "\n".join([hold_line(before, stop, verdict, settings), *notes])
-            return Reply(code=HOLD, out=dump_json({"systemMessage": line}), err=text)
+            line = "\n".join([hold_line(contract, stop, verdict, settings), *notes])
+            return Reply(code=HOLD, out=dump_json({"systemMessage": line}), err=block_text(contract, stop, verdict, settings))
         if verdict.cls == "ALLOW-FAULT":
-            notes.insert(0, f"{NAME}: let go: {verdict.why}. Still armed: {quoted(before)}.")
-        line = allow_line(before, verdict)
+            notes.insert(0, f"{NAME}: let go: {verdict.why}. Still armed: {quoted(contract)}.")
+        line = allow_line(contract, verdict) if contract["state"] in LIVE else ""
         return tell("\n".join([line] * bool(line) + notes))
 
     # -- all events
 
-    def with_keys(self, contract):
-        """CONTRACT with the payload's key names of this event, recorded once a session."""
-        event = self.payload["hook_event_name"]
-        if event in contract["keys"]:
-            return contract
-        return {**contract, "keys": {**contract["keys"], event: sorted(str(k)[:40] for k in self.payload)[:40]}}
+    def with_payload(self, contract, settings):
+        """CONTRACT with the transcript's path, and this event's key names: recorded once a session, never their values."""
+        event, path = self.payload["hook_event_name"], self.payload.get("transcript_path")
+        keys = contract["keys"] if event in contract["keys"] else {
+            **contract["keys"], event: sorted(str(key)[:40] for key in self.payload)[:40]}
+        changed = sorted(name for name in {**contract["pins"], **settings.pins}
+                         if contract["pins"].get(name) != settings.pins.get(name))
+        if changed:
+            self.notes.append(f"changed since this session was armed: {', '.join(changed)}")
+        if self.switch not in ("", "1", "observe") and "switch" not in contract["told"]:
+            self.notes.append(f"SESSION_CONTRACT={one_line(self.switch, 20)!r} is no known value (0, 1, observe); the gate is on")
+            contract = {**contract, "told": with_told(contract, "switch")}
+        return {**contract, "keys": keys, "pins": settings.pins,
+                "transcript": path if isinstance(path, str) and path else contract["transcript"]}
 
     def fault_of(self, loaded):
         return fault_line(loaded.kind, path=self.store.contract_path(self.name), why=loaded.why)
@@ -3075,6 +3748,9 @@ class Hook:
         more = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": answer.context}} if answer.context else {}
         return tell(system, **more)
 
+
+AWAY_WORDS = ("i'm away", "i am away", "i'll be away", "i will be away", "i'm afk", "i'm out", "i'll be out", "i'm off",
+              "i'm gone", "i\u2019m away", "i\u2019m afk", "going to bed", "off to bed", "away until")
 
 EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}
 QUIET_EVENTS = ("SessionEnd", "SubagentStop", "SubagentStart", "StopFailure", "PreToolUse", "PostToolUse",
@@ -3103,6 +3779,9 @@ def own_command():
     return " ".join(shlex.quote(part) for part in (sys.executable or "python3", __file__))
 
 
+SETTING_KINDS = {int: "a whole number of at least 1", bool: "true or false", str: "a text"}
+
+
 def read_config(data, path):
     """Settings from config.json. ValueError with one line says what is wrong."""
     value, fault = parse_json(data)
@@ -3111,8 +3790,10 @@ def read_config(data, path):
     for name, given in value.items():
         if name not in SETTINGS:
             raise ValueError(f"unknown setting {name!r}; known are {', '.join(sorted(SETTINGS))}")
-        if type(given) is not type(SETTINGS[name]) or (isinstance(given, int) and given < 1):
-            raise ValueError(f"{name} must be a {type(SETTINGS[name]).__name__} of at least 1, not {given!r}")
+        if type(given) is not type(SETTINGS[name]) or (type(given) is int and given < 1):
+            raise ValueError(f"{name} must be {SETTING_KINDS[type(SETTINGS[name])]}, not {given!r}")
+        if name in CHOICES and given not in CHOICES[name]:
+            raise ValueError(f"{name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
     return value
 
 
@@ -3182,8 +3863,7 @@ def put(fd, text):
 # --- command line --------------------------------------------------------------------------------
 # Off the hook path: these functions import what they like.
 
-OPERATOR_VERBS = ("arm", "disarm", "pause")
-ESCALATIONS = ("irreversible", "missing-requirement", "unresolvable-blocker")
+EVIDENCE_HELP = "command:CMD and file:PATH are verified, url:URL and note:TEXT are your word"
 
 
 class Refusal(Exception):
@@ -3238,10 +3918,35 @@ def command_parser():
     sub.add_argument("--json", action="store_true")
     sub = verb("log", cmd_log, "show what was decided and why")
     sub.add_argument("--json", action="store_true")
+    sub.add_argument("--follow", action="store_true", help="go on printing lines as they come")
+    sub = verb("report", cmd_report, "count what was caught, and what came of it")
+    sub.add_argument("--all", action="store_true", help="every session in the store")
+    sub.add_argument("--json", action="store_true")
     sub = verb("arm", cmd_arm, "arm a session (operator)")
     sub.add_argument("condition", nargs="*", help="what must hold before the session may stop")
+    sub.add_argument("--check", metavar="CMD", default="", help="run by the hook when nothing else is owed; exit 0 is met")
+    sub.add_argument("--run-state", metavar="FILE", default="", help="held until this JSON file's --field is --terminal")
+    sub.add_argument("--field", default="state", help="field of the state file, dots reach inside (default: state)")
+    sub.add_argument("--terminal", default="closed", help="states that end the run, by commas (default: closed)")
+    sub.add_argument("--artifact", metavar="CLASSES", default="", help=f"held until one is shipped: {','.join(ARTIFACTS)}")
+    sub.add_argument("--while-away", action="store_true", help="held without a stall bound while you are away")
+    sub = verb("away", cmd_away, "say that you are away from this machine (operator)", session=False)
+    sub.add_argument("--until", default="", help="HH:MM")
+    sub.add_argument("--note", default="")
+    verb("back", cmd_back, "say that you are back, and see what happened (operator)", session=False)
     verb("disarm", cmd_disarm, "release a session (operator)")
     verb("pause", cmd_pause, "let turns end until the next prompt (operator)")
+    verb("mark-wrong", cmd_mark_wrong, "record that the last hold was wrong; report counts it (operator)")
+    sub = verb("met", cmd_met, "claim that the condition holds, with evidence")
+    sub.add_argument("--evidence", action="append", required=True, metavar="KIND:VALUE", help=EVIDENCE_HELP)
+    sub = verb("wait", cmd_wait, "say that the next stop waits for something that the client reports")
+    sub.add_argument("--for", dest="what", required=True)
+    sub = verb("decide", cmd_decide, "record a fork that the policy resolved")
+    for name in ("--fork", "--rule", "--path", "--reason"):
+        sub.add_argument(name, required=True)
+    sub = verb("replay", cmd_replay, "how many turn-ends of past transcripts would have been held", session=False)
+    sub.add_argument("paths", nargs="+", help="transcripts (.jsonl) or folders of them")
+    sub.add_argument("--json", action="store_true")
     verb("policy", cmd_policy, "print the decision policy in force", session=False)
     sub = verb("explain", cmd_explain, "show how a message or a prompt is read, rule by rule", session=False)
     sub.add_argument("file", nargs="?", default="-", help="a file, or - for standard input")
@@ -3265,10 +3970,11 @@ def item_parser(parser):
 
     verb("add", cmd_item_add, "add one unit of work", "text")
     verb("done", cmd_item_done, "close an item with evidence", "id").add_argument(
-        "--evidence", action="append", required=True, metavar="KIND:VALUE", help="command:, file:, url: or note:")
+        "--evidence", action="append", required=True, metavar="KIND:VALUE", help=EVIDENCE_HELP)
     verb("waive", cmd_item_waive, "give an item up, with the reason", "id", "--reason")
     verb("escalate", cmd_item_escalate, "name an item that only the operator can lift", "id", "--reason").add_argument(
         "--class", dest="kind", choices=ESCALATIONS, required=True)
+    verb("hand-off", cmd_item_hand_off, "pass an item on to its next actor (artifact mode)", "id", "--to")
     verb("list", cmd_item_list, "show the ledger")
 
 
@@ -3314,17 +4020,21 @@ def only_operator(environ, verb):
         raise Refusal(f"{verb} is the operator's: type it as a prompt (`contract: {verb}`) or run it in another terminal")
 
 
-def change_contract(args, environ, now, change, what):
+def change_contract(args, environ, now, change, what, cls="CHANGE", **facts):
     """Apply CHANGE(contract) to a session's contract under the lock, on record; the contract after it."""
     store = Store(store_dir(environ))
     name = session_of(args, environ, store)
-    with store.locked():
-        before = live_contract(store, name)
-        after = change(before)
-        if after != before:
-            store.save(after, durable=True)
+    try:
+        with store.locked():
+            before = live_contract(store, name)
+            after = change(before)
+            if after != before:
+                store.save(after, durable=True)
             hook = Hook({}, environ, now)
-            store.log(log_record(after, "CHANGE", now, hook.identity(), event="command", rules=[what]))
+            store.log(log_record(after, cls, now, hook.identity(), event="command", rules=[what], **facts))
+    except StoreError as error:
+        raise Refusal(f"{error}; nothing changed. In a sandboxed shell, allow writing to {store.path} (the sandbox's "
+                      "filesystem.allowWrite setting) or set SESSION_CONTRACT_DIR to a writable place") from None
     return after
 
 
@@ -3347,19 +4057,107 @@ def cmd_status(args, environ, now):
 
 
 def cmd_log(args, environ, now):
+    import time
     store = Store(store_dir(environ))
     name = session_of(args, environ, store)
-    for path in (f"{store.logs}/{name}.1.jsonl", store.log_path(name)):
-        for line in (read_file(path, 16 << 20) or b"").split(b"\n"):
-            record, fault = parse_json(line) if line else (None, "empty")
-            if fault or not isinstance(record, dict):
-                continue
-            if args.json:
-                print(dump_json(record))
-            else:
-                rules = ", ".join(record.get("rules") or ()) or record.get("why") or "-"
-                print(f"{record.get('time')}  {record.get('class', '?'):18} owed {record.get('owed')}  "
-                      f"streak {record.get('streak')}  {record.get('state')}  {rules}")
+    shown = 0
+    while True:
+        records = records_of(store, name)
+        for record in records[shown:]:
+            print(dump_json(record) if args.json else log_text(record), flush=True)
+        shown = len(records)
+        if not args.follow:
+            return
+        time.sleep(0.5)
+
+
+def records_of(store, name):
+    """Every line of a session's logs, oldest first."""
+    lines = [line for path in (store.old_log_path(name), store.log_path(name))
+             for line in (read_file(path, 16 << 20) or b"").split(b"\n") if line]
+    return [record for record, fault in map(parse_json, lines) if not fault and isinstance(record, dict)]
+
+
+def log_text(record):
+    what = ", ".join(record.get("rules") or ()) or "-"
+    why = record.get("why") or record.get("reason") or ""
+    return (f"{record.get('time')}  {record.get('class', '?'):18} owed {record.get('owed')}  streak {record.get('streak')}  "
+            f"{record.get('state')}  {what}  {why}  [{record.get('identity')}]")
+
+
+REPORT = (          # key, what it counts
+    ("sessions", "sessions that were ever armed"), ("hours", "hours under contract"), ("caught", "stops caught"),
+    ("resolved", "caught, then work and a clean stop with no prompt between"),
+    ("overridden", "caught, then released or paused by the operator"), ("interrupted", "caught, then another prompt"),
+    ("degraded", "caught, then let go by the breaker"), ("pending", "caught, outcome still open"),
+    ("would", "would have been caught (observe)"), ("wrong", "marked wrong"), ("human", "stops that asked for a human decision"),
+    ("escalations", "items escalated"), ("waivers", "items waived"), ("forks", "forks recorded"),
+    ("bytes", "bytes injected"))
+
+
+def count_report(logs):
+    """The counts of REPORT over LOGS: {session: [record]}. A caught stop counts once, under what became of it."""
+    counts = dict.fromkeys((key for key, _ in REPORT), 0)
+    counts["sessions"] = len(logs)
+    for records in logs.values():
+        pending, worked, armed_at = 0, False, None
+        for record in records:
+            cls, state, what = record.get("class"), record.get("state"), (record.get("rules") or ["", ])[0]
+            outcome = ""
+            if record.get("event") == "Stop":
+                worked = worked or bool(record.get("progress"))
+            if cls in ("BLOCK", "BLOCK-MALFORMED"):
+                counts["caught"] += 1
+                pending, worked = pending + 1, False if not pending else worked
+            elif cls in ("ALLOW-CLEAN", "ALLOW-MET", "ADVISORY", "MATERIAL-ALLOW", "CLEAN-TERMINAL-ALLOW"):
+                outcome = "resolved" if worked else ""
+            elif cls == "ALLOW-DEGRADED":
+                outcome = "degraded"
+            elif record.get("event") == "UserPromptSubmit" or (cls == "CHANGE" and state not in LIVE):
+                outcome = "interrupted" if state == ARMED else "overridden"
+            counts["human"] += cls in ("ALLOW-ESCALATED", "ALLOW-BLOCKER", "ALLOW-PLAN")
+            counts["would"] += cls == "WOULD-BLOCK"
+            counts["wrong"] += cls == "WRONG"
+            counts["forks"] += cls == "FORK"
+            counts["escalations"] += what == "item escalated"
+            counts["waivers"] += what == "item waived"
+            counts["bytes"] += record.get("bytes") or 0
+            if outcome:
+                counts[outcome] += pending
+                pending, worked = 0, False
+            at = time_of(record.get("time"))
+            if armed_at is not None:
+                counts["hours"] += (at - armed_at) / 3600
+            armed_at = at if state in LIVE else None
+        counts["pending"] += pending
+    counts["hours"] = round(counts["hours"], 1)
+    return counts
+
+
+def time_of(text):
+    """Seconds since the epoch of a log line's time, 0 if it is none."""
+    import calendar
+    import time
+    try:
+        return calendar.timegm(time.strptime(str(text), "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return 0
+
+
+def cmd_report(args, environ, now):
+    import os
+    store = Store(store_dir(environ))
+    if args.all:
+        names = sorted(n[:-len(".jsonl")] for n in (os.listdir(store.logs) if os.path.isdir(store.logs) else ())
+                       if n.endswith(".jsonl") and not n.startswith("."))
+    else:
+        names = [session_of(args, environ, store)]
+    counts = count_report({name: records_of(store, name) for name in names})
+    if args.json:
+        print(dump_json(counts))
+    else:
+        for key, text in REPORT:
+            print(f"{counts[key]:>8}  {text}")
 
 
 def cmd_arm(args, environ, now):
@@ -3370,16 +4168,56 @@ def cmd_arm(args, environ, now):
     hook.store = store
     settings = hook.settings()
     heard = {**NOTHING_HEARD, "intent": "arm", "rule": "command", "condition": " ".join(args.condition)}
+    chosen = {"check": args.check.strip(), **mode_of(args)}
     with store.locked():
         loaded = store.load(name)
         if loaded.kind not in ("ok", "none"):
             raise Refusal(fault_line(loaded.kind, path=store.contract_path(name), why=loaded.why))
         live = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
         after, answer = hear(live, Prompt(heard=heard, session=name), settings, now)
-        after = {**after, "origin": "command"}
+        after = {**after, "origin": "command", **{k: v for k, v in chosen.items() if v}}
         store.save(after, durable=True)
         store.log(log_record(after, "CHANGE", now, hook.identity(), event="command", rules=["arm"]))
     print(answer.system)
+
+
+def mode_of(args):
+    """The mode that the options of `arm` choose, and what it needs; Refusal for two at once or an unknown class."""
+    import os
+    given = [name for name in ("run_state", "artifact", "while_away") if getattr(args, name)]
+    if len(given) > 1:
+        raise Refusal("one mode decides a stop: give one of --run-state, --artifact, --while-away")
+    if args.run_state:
+        terminal = [state.strip() for state in args.terminal.split(",") if state.strip()]
+        return {"mode": "run", "run": {"file": os.path.abspath(args.run_state), "field": args.field, "terminal": terminal}}
+    if args.artifact:
+        wanted = [kind.strip() for kind in args.artifact.split(",") if kind.strip()]
+        if not wanted or any(kind not in ARTIFACTS for kind in wanted):
+            raise Refusal(f"--artifact takes {' or '.join(ARTIFACTS)}, not {args.artifact!r}")
+        return {"mode": "artifact", "wanted": wanted}
+    return {"mode": "away"} if args.while_away else {}
+
+
+def cmd_away(args, environ, now):
+    only_operator(environ, "away")
+    hook = Hook({}, environ, now)
+    hook.store = Store(store_dir(environ))
+    parts = args.until.split(":")
+    if args.until and not (len(parts) == 2 and all(part.isdigit() for part in parts) and int(parts[0]) < 24 and int(parts[1]) < 60):
+        raise Refusal(f"--until takes a time as HH:MM, not {args.until!r}")
+    until = budget_end(("until", args.until), now) if args.until else 0
+    with hook.store.locked():
+        hook.set_presence({"away": True, "since": now, "until": until, "note": one_line(args.note)})
+    print(f"{NAME}: away" + (f" until {args.until}" if until else "") + "; sessions armed with --while-away hold on their own")
+
+
+def cmd_back(args, environ, now):
+    only_operator(environ, "back")
+    hook = Hook({}, environ, now)
+    hook.store = Store(store_dir(environ))
+    with hook.store.locked():
+        hook.set_presence({})
+    print(f"{NAME}: {hook.return_text()}")
 
 
 def cmd_disarm(args, environ, now):
@@ -3474,13 +4312,113 @@ def close_command(args, environ, now, state, **facts):
 
 
 def cmd_item_done(args, environ, now):
-    evidence = []
+    def change(contract):
+        item = next((item for item in contract["items"] if item["id"] == args.id), None)
+        evidence = checked_evidence(args, environ, contract, (item or {}).get("opened_at", 0), now)
+        return close_or_refuse(contract, args.id, DONE, now, evidence=evidence)
+
+    after = change_contract(args, environ, now, change, "item done")
+    item = next(item for item in after["items"] if item["id"] == args.id)
+    print(f"{args.id} done: {evidence_text(item['evidence'])}")
+
+
+def checked_evidence(args, environ, contract, since, now):
+    """The evidence given on the command line, checked; Refusal for what does not hold."""
+    hook = Hook({}, environ, now)
+    hook.store = Store(store_dir(environ))
+    settings = hook.settings()
+    found = []
     for given in args.evidence:
-        kind, colon, value = given.partition(":")
-        if kind not in ("command", "file", "url", "note") or not value.strip():
-            raise Refusal(f"evidence {given!r} is not KIND:VALUE; kinds are command, file, url, note")
-        evidence.append({"kind": kind, "value": one_line(value)})
-    close_command(args, environ, now, DONE, evidence=evidence)
+        kind, _, value = given.partition(":")
+        value = value.strip()
+        if kind not in EVIDENCE or not any(c.isalnum() for c in value):
+            raise Refusal(f"evidence {given!r} is not KIND:VALUE; {EVIDENCE_HELP}")
+        entry = {"kind": kind, "value": one_line(value), "verified": kind in ("command", "file")}
+        if kind == "command":
+            why = command_fault(contract, value, since)
+            if why:
+                raise Refusal(f"command:{one_line(value, 80)} is no evidence: {why}. Nothing changed")
+        elif kind == "file":
+            entry["digest"] = file_digest(value)
+        elif fold(value).strip(".!") in ("done", "n/a", "na", "none", "ok", "yes", "finished", "complete", "completed"):
+            raise Refusal(f"evidence {given!r} says nothing; say what shows that the work is done. Nothing changed")
+        found.append(entry)
+    if settings.evidence == "verified" and not any(entry["verified"] for entry in found):
+        raise Refusal("the operator's config wants verified evidence: command:CMD or file:PATH. Nothing changed")
+    return found
+
+
+def command_fault(contract, command, since):
+    """Why the session's transcript does not show that COMMAND ran well after SINCE; "" if it does."""
+    data, offset, _ = read_tail(contract["transcript"], LIMITS["transcript"]) if contract["transcript"] else (None, 0, 0)
+    if data is None:
+        return "no transcript of this session can be read"
+    return ran_well(rows_of(data, offset, offset == 0)[0], command, clock(since))
+
+
+def file_digest(path):
+    import hashlib
+    import os
+    if not os.path.isfile(path):
+        raise Refusal(f"file:{path} does not exist or is no file. Nothing changed")
+    with open(path, "rb") as stream:
+        total = hashlib.sha256()
+        for piece in iter(lambda: stream.read(1 << 20), b""):
+            total.update(piece)
+    return total.hexdigest()[:16]
+
+
+def close_or_refuse(contract, name, state, now, **facts):
+    try:
+        return close_item(contract, name, state, now, **facts)
+    except KeyError:
+        known = ", ".join(item["id"] for item in contract["items"]) or "none"
+        raise Refusal(f"no item {name}; the ledger has {known}") from None
+    except ValueError as error:
+        raise Refusal(f"{error}; nothing changed") from None
+
+
+def cmd_met(args, environ, now):
+    def change(contract):
+        owed = items_in(contract, OPEN)
+        if owed:
+            raise Refusal(f"{plural(len(owed), 'item')} still open ({', '.join(item['id'] for item in owed[:5])}); "
+                          "close, waive or escalate them first")
+        evidence = checked_evidence(args, environ, contract, contract["armed_at"], now)
+        return {**contract, "claim": {"evidence": evidence, "at": now}}
+
+    claim = change_contract(args, environ, now, change, "met")["claim"]
+    print(f"claimed: {evidence_text(claim['evidence'])}; it counts at the next stop that nothing contradicts")
+
+
+def cmd_wait(args, environ, now):
+    what = one_line(args.what, 80)
+    change_contract(args, environ, now, lambda contract: {**contract, "wait_for": what}, "wait")
+    print(f"the next stop waits for {what}, if the client reports what wakes the session")
+
+
+def cmd_decide(args, environ, now):
+    facts = {name: one_line(getattr(args, name)) for name in ("fork", "rule", "path", "reason")}
+    if not facts["fork"] or not facts["path"]:
+        raise Refusal("a fork and the path taken are needed; say each in a few words")
+    change_contract(args, environ, now, lambda contract: contract, "decide", cls="FORK", **facts)
+    print(f"recorded: {facts['fork']} -> {facts['path']} (rule {facts['rule']})")
+
+
+def cmd_mark_wrong(args, environ, now):
+    only_operator(environ, "mark-wrong")
+    store = Store(store_dir(environ))
+    name = session_of(args, environ, store)
+    held = [record for record in records_of(store, name) if record.get("class") in ("BLOCK", "BLOCK-MALFORMED")]
+    if not held:
+        raise Refusal(f"no hold is on record for session {name}")
+    loaded = store.load(name)
+    contract = loaded.contract or {**CONTRACT, "session": name, "state": DISARMED}
+    hook = Hook({}, environ, now)
+    with store.locked():
+        store.log(log_record(contract, "WRONG", now, hook.identity(), event="command", rules=held[-1].get("rules") or [],
+                             digest=held[-1].get("digest")))
+    print(f"marked wrong: the hold of {held[-1].get('time')} by {', '.join(held[-1].get('rules') or ['-'])}")
 
 
 def reason_of(args):
@@ -3498,15 +4436,114 @@ def cmd_item_escalate(args, environ, now):
     close_command(args, environ, now, ESCALATED, reason=reason_of(args), escalation=args.kind)
 
 
+def cmd_item_hand_off(args, environ, now):
+    to = one_line(args.to, 80)
+
+    def change(contract):
+        if contract["mode"] != "artifact":
+            raise Refusal("hand-off belongs to artifact mode; here an item is done, waived or escalated")
+        if fold(to) in NO_ACTORS or not any(c.isalnum() for c in to):
+            raise Refusal(f"{to!r} is no next actor: name a person, a team or a system that is not this agent")
+        return close_or_refuse(contract, args.id, HANDED_OFF, now, to=to)
+
+    change_contract(args, environ, now, change, "item handed-off", item=args.id, reason=to)
+    print(f"{args.id} handed off to {to}")
+
+
+NO_ACTORS = ("me", "myself", "i", "this agent", "the agent", "agent", "claude", "self", "a later session", "later session",
+             "the next session", "next session", "a future session", "future session", "another session", "a new session")
+
+
 def cmd_item_list(args, environ, now):
     store = Store(store_dir(environ))
     contract = live_contract(store, session_of(args, environ, store))
     for item in contract["items"]:
-        facts = [f"{e['kind']}:{e['value']}" for e in item.get("evidence", ())] + [item.get("reason", "")]
+        facts = [evidence_text(item.get("evidence", ())), item.get("reason", "")]
         print(f"{item['id']}  {item['state']:10} {item['text']}" + "".join(f"  [{fact}]" for fact in facts if fact))
     if not contract["items"]:
         print("no items")
 
+
+# -- replay
+
+GO_ON = ("continue", "go on", "go ahead", "keep going", "yes", "ok", "okay", "proceed", "carry on", "go", "do it", "y",
+         "weiter", "continua", "continúa", "continuez", "继续", "続けて", "продолжай", "계속")     # what a person types after a stop too early
+
+
+def cmd_replay(args, environ, now):
+    """Read transcripts row by row, judge each turn's last message, and say what came after it. Nothing is stored."""
+    import os
+    hook = Hook({}, environ, now)
+    hook.store = Store(store_dir(environ))
+    settings = hook.settings()
+    files = [path for given in args.paths for path in transcripts_under(given)]
+    if not files:
+        raise Refusal(f"no .jsonl transcript under {', '.join(args.paths)}")
+    total = {"files": len(files), "turns": 0, "held": 0, "then_continue": 0, "families": {}, "rules": {}}
+    telling, show = [], os.isatty(2)
+    for number, path in enumerate(files, 1):
+        if show:
+            put(2, f"\r{number}/{len(files)} files, {total['turns']} turn-ends, {total['held']} held ")
+        for message, prompt, tools in turns_of(path):
+            total["turns"] += 1
+            hits = read_turn(message, tools, settings.own, settings.off)["hits"]
+            if not hits:
+                continue
+            again = fold(prompt).strip(" .!。") in GO_ON
+            total["held"] += 1
+            total["then_continue"] += again
+            for key, values in (("families", {h[1] for h in hits}), ("rules", {h[0] for h in hits})):
+                for value in values:
+                    total[key][value] = total[key].get(value, 0) + 1
+            telling.append((again, len({hit[0] for hit in hits}), one_line(message[hits[-1][2]:hits[-1][3]], 160), hits[-1][0]))
+            telling = sorted(telling, key=lambda row: row[:2], reverse=True)[:10]
+    if show:
+        put(2, "\r\033[K")
+    if args.json:
+        print(dump_json({**total, "telling": [{"then_continue": a, "text": t, "rule": r} for a, _, t, r in telling]}))
+        return
+    print(f"{total['turns']} turn-ends in {total['files']} files; {total['held']} would have been held; after "
+          f"{total['then_continue']} of those the person typed \"continue\" or the like")
+    for key in ("families", "rules"):
+        for name, count in sorted(total[key].items(), key=lambda pair: -pair[1]):
+            print(f"{count:>8}  {name}")
+    for again, _, text, rule in telling:
+        print(f"{'then continue' if again else '':>13}  {rule}: {text}")
+
+
+def transcripts_under(path):
+    import os
+    if os.path.isfile(path):
+        return [path]
+    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(".jsonl"))
+
+
+def turns_of(path):
+    """(last message, next prompt or "", tool calls) of each turn of a transcript's main chain, read line by line."""
+    message, tools = "", 0
+    with open(path, "rb") as lines:
+        for line in lines:
+            if len(line) > LIMITS["payload"] or not any(mark in line for mark in ROW_MARKS):
+                continue
+            row, fault = parse_json(line)
+            if fault or not isinstance(row, dict) or row.get("isSidechain") or row.get("isMeta"):
+                continue
+            blocks = content_of(row)
+            if row.get("type") == "assistant":
+                used = sum(block.get("type") == "tool_use" for block in blocks)
+                texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
+                tools, message = tools + used, "" if used else texts[-1] if texts else message
+            elif row.get("type") == "user" and any(block.get("type") == "text" for block in blocks):
+                prompt = human_part("".join(str(block.get("text")) for block in blocks if block.get("type") == "text"))
+                if prompt and message:
+                    yield message, prompt, tools
+                if prompt:
+                    message, tools = "", 0
+    if message:
+        yield message, "", tools
+
+
+# -- demo
 
 DEMO = (
     ("the operator types", "UserPromptSubmit", {"prompt": "Port the exporters, don't stop until the suite is green."}),
@@ -3533,6 +4570,366 @@ def cmd_demo(args, environ, now):
             for name, text in (("stdout", run.stdout), ("stderr", run.stderr)):
                 if text:
                     print(f"{name}: {text.decode('utf-8', 'replace').rstrip()}")
+
+
+# --- command line: installing --------------------------------------------------------------------
+# One folder under the client's configuration directory (the copy, its bytecode, a launcher) and one entry an event.
+
+HOOK_DIR, LAUNCHER = "session-contract-hook", "hook"
+BACKUP = ".session-contract-backup"
+TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "Stop": 150}     # seconds; a Stop may run a check of 120
+SCOPES = {"user": "settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
+OTHER_PYTHONS = "python3 /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3"
+RUNNERS = ("exec", "env", "command", "nohup", "then", "do", "{", "!", "uv", "run", "sh", "bash", "dash")
+
+# A hold leaves Python as 42 and only here becomes 2: a Python that is too old, a shim or a shell can exit 2 by
+# themselves, and 2 at a prompt erases it (HOST 4). Staying alive for that costs 1 % of an interpreter start.
+LAUNCHER_TEXT = """\
+#!/bin/sh
+r=1
+trap 'exit $r' EXIT
+# session-contract @VERSION@, written by its install: runs the hook; with arguments, a command.
+n=$#
+case $n$SESSION_CONTRACT in 00|0false|0off|0no) r=0; exit ;; esac
+off() {
+    [ "$n" = 0 ] || { echo "session-contract: $1; install it again" >&2; exit; }
+    printf '%s\\n' "{\\"systemMessage\\": \\"session-contract: gate off: $1. Nothing is held; install it again.\\"}"
+    r=0; exit
+}
+d=${0%/*}
+[ -r "$d/session_contract.py" ] || d=@HOME@
+[ -r "$d/session_contract.py" ] || off "session_contract.py is gone or cannot be read"
+c='import sys
+if sys.version_info < (3, 9): sys.exit(44)
+sys.path.append(sys.argv.pop(1))
+try:
+    import session_contract as s
+    s.HOLD, run = 42, s.main
+except Exception:
+    sys.exit(43)
+sys.exit(run())'
+p=@PYTHON@
+for q in "$p" @OTHERS@; do
+    if [ "$q" = "$p" ]; then
+        [ -x "$p" ] || continue
+    else
+        [ "$("$q" -I -S -c 'import sys; print(sys.version_info >= (3, 9))' 2>/dev/null </dev/null)" = True ] || continue
+    fi
+    "$q" -I -S -c "$c" "$d" "$@"
+    s=$?
+    case $n-$s in
+        *-42) r=2; exit ;;
+        *-43) off "session_contract.py cannot be loaded" ;;
+        *-2|*-44|*-126|*-127) ;;
+        0-0|[1-9]*) r=$s; exit ;;
+    esac
+done
+off "no Python 3.9 or later answers"
+"""
+
+
+class SettingsFault(ValueError):
+    """Settings that are left as they are: what is wrong, and at which line and column (from 1)."""
+
+    def __init__(self, what, text="", at=0):
+        super().__init__(f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}: {what}")
+
+
+def settings_text(data):
+    """The text of a settings file, a byte order mark included; SettingsFault where it is not UTF-8."""
+    if b"\0" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise SettingsFault("it is UTF-16 or binary, not UTF-8")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SettingsFault(f"byte {data[error.start]:#x} is not UTF-8", data.decode("latin-1"), error.start) from None
+
+
+def parse_settings(text):
+    """The value of settings TEXT, as strict as the client reads it; SettingsFault with the place."""
+    import json
+
+    def constant(name):
+        raise SettingsFault(f"{name} is not JSON", text, text.find(name))
+
+    try:
+        return json.loads(text, parse_constant=constant, parse_int=float)
+    except json.JSONDecodeError as error:
+        raise SettingsFault(json_complaint(text, error), text, error.pos) from None
+    except RecursionError:
+        raise SettingsFault("it is nested too deeply") from None
+
+
+def json_complaint(text, error):
+    """What the parser stumbled on, named as people name it."""
+    here, before = text[error.pos:error.pos + 2], text[:error.pos].rstrip()
+    if here in ("//", "/*"):
+        return "a comment, which JSON does not have"
+    return "a trailing comma" if before.endswith(",") and here[:1] in ("]", "}") else error.msg
+
+
+def skip(text, at):
+    while text[at] in " \t\r\n":
+        at += 1
+    return at
+
+
+def children(text, at):
+    """([(key or index, start, start of the value, end)], end) of the object or array that opens at AT."""
+    from json.decoder import JSONDecoder, scanstring
+    decode, found, keyed, at = JSONDecoder().raw_decode, [], text[at] == "{", skip(text, at + 1)
+    while text[at] not in "]}":
+        start, key = at, len(found)
+        if keyed:
+            key, at = scanstring(text, at + 1)
+            at = skip(text, skip(text, at) + 1)
+        end = decode(text, at)[1]
+        found.append((key, start, at, end))
+        at = skip(text, end)
+        if text[at] == ",":
+            at = skip(text, at + 1)
+    return found, at
+
+
+def value_at(text, at):
+    from json.decoder import JSONDecoder
+    return JSONDecoder().raw_decode(text, at)[0]
+
+
+def member(text, at, key):
+    """Where the value of KEY stands in the object that opens at AT, None if it has none; twice is a SettingsFault."""
+    found = [child for child in children(text, at)[0] if child[0] == key]
+    if len(found) > 1:
+        raise SettingsFault(f"\"{key}\" stands twice; the client would use the last", text, found[1][1])
+    return found[0][2] if found else None
+
+
+def root_of(text):
+    """Where the root object of settings TEXT opens; SettingsFault if it is not valid or no object."""
+    if not isinstance(parse_settings(text), dict):
+        raise SettingsFault("the settings are no object", text, skip(text, 0))
+    return skip(text, 0)
+
+
+def line_indent(text, at):
+    line = text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1:at]
+    return line[:len(line) - len(line.lstrip(" \t"))]
+
+
+def inserted(text, at, key, value):
+    """TEXT with VALUE put last into the container that opens at AT (KEY is None in an array), laid out as its neighbours."""
+    import json
+    root = children(text, skip(text, 0))[0]
+    broken = "\n" if "\n" in text or "\r" not in text else "\r"
+    broken = "\r\n" if "\r\n" in text else broken
+    first = text[skip(text, 0) + 1:root[0][1]] if root else "\n  "
+    tight = bool(root) and ('": ' not in text and '":' in text)
+    unit = first[max(first.rfind("\n"), first.rfind("\r")) + 1:] if first.strip(" \t") else "  "
+    kids, close = children(text, at)
+    gap = text[at + 1:kids[0][1]] if kids else first
+    label = "" if key is None else json.dumps(key) + (":" if tight else ": ")
+    if not gap.strip(" \t"):        # on one line
+        new = label + json.dumps(value, ensure_ascii=False, separators=(",", ":") if tight else (", ", ": "))
+        new = ("," if tight else ", ") + new if kids else new
+        return text[:kids[-1][3]] + new + text[kids[-1][3]:] if kids else text[:at + 1] + new + text[close:]
+    outer = line_indent(text, at)
+    indent = line_indent(text, kids[0][1]) if kids else outer + unit
+    new = broken + indent + label + json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", broken + indent)
+    if kids:
+        return text[:kids[-1][3]] + "," + new + text[kids[-1][3]:]
+    return text[:at + 1] + new + broken + outer + text[close:]
+
+
+def removed(text, at, index):
+    """TEXT without child INDEX of the container that opens at AT, and without the comma that parted it."""
+    kids, close = children(text, at)
+    if len(kids) == 1:
+        return text[:at + 1] + text[close:]
+    return text[:kids[index - 1][3]] + text[kids[index][3]:] if index else text[:kids[0][1]] + text[kids[1][1]:]
+
+
+def runs_us(words):
+    """Does one simple command run this hook (the launcher or the file, no argument), by itself or through an interpreter?"""
+    rest = list(words)
+    while rest and (rest[0] in RUNNERS or rest[0].startswith("-") or "=" in rest[0].split("/")[0]
+                    or rest[0].rpartition("/")[2].startswith(("python", "pypy"))):
+        if rest[0].startswith("-") and rest[0].endswith("c") and len(rest) > 1:
+            return "import session_contract" in rest[1]
+        rest.pop(0)
+    path = rest[0].replace("\\", "/") if rest else ""
+    return all(word.isdigit() for word in rest[1:]) and (
+        path.endswith(f"/{HOOK_DIR}/{LAUNCHER}") or path.rpartition("/")[2] == "session_contract.py")
+
+
+def is_ours(hook):
+    """Is a hook of a settings file a registration of this program, in the shape of today or an older one?"""
+    import shlex
+    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
+        return False
+    if isinstance(hook.get("args"), list):          # the exec form (HOST 8)
+        return runs_us([hook["command"], *map(str, hook["args"])])
+    parts = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
+    parts.whitespace_split, parts.commenters = True, ""
+    simple = [[]]
+    try:
+        for word in parts:
+            if word.strip("();<>|&"):
+                simple[-1].append(word)
+            else:
+                simple.append([])
+    except ValueError:
+        return False
+    return any(runs_us(words) for words in simple)
+
+
+def group_fault(group):
+    """What is wrong with a hook group, "" if nothing is: one of bad shape disables every hook of its file (HOST 12)."""
+    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
+        return "a hook group is no object with a list \"hooks\""
+    if not isinstance(group.get("matcher", ""), str):
+        return "a matcher is no text"
+    for hook in group["hooks"]:
+        if not isinstance(hook, dict) or not isinstance(hook.get("type"), str):
+            return "a hook is no object with a \"type\""
+        if hook["type"] == "command" and not isinstance(hook.get("command"), str):
+            return "a hook of type command has no \"command\""
+        if type(hook.get("timeout", 1.0)) not in (int, float) or hook.get("timeout", 1) <= 0:
+            return "a timeout is no number of seconds"
+    return ""
+
+
+def misshapen(text):
+    """[(event, SettingsFault)] for each place in valid settings TEXT whose shape the client rejects."""
+    hooks = member(text, root_of(text), "hooks")
+    if hooks is None:
+        return []
+    if text[hooks] != "{":
+        return [("", SettingsFault("\"hooks\" is no object", text, hooks))]
+    faults = []
+    for event, _, at, _ in children(text, hooks)[0]:
+        if event not in EVENTS and event not in QUIET_EVENTS:
+            continue
+        if text[at] != "[":
+            faults.append((event, SettingsFault(f"hooks.{event} is no list", text, at)))
+            continue
+        found = [(group_fault(value_at(text, start)), start) for _, _, start, _ in children(text, at)[0]]
+        faults.extend((event, SettingsFault(f"hooks.{event}: {what}", text, start)) for what, start in found if what)
+    return faults
+
+
+def registrations(text):
+    """[(event, hook, alone)] of this program in valid settings TEXT; ALONE: its group is just {"hooks": [hook]}."""
+    hooks = parse_settings(text).get("hooks")
+    found = []
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for group in groups if isinstance(groups, list) else ():
+            inner = group.get("hooks") if isinstance(group, dict) else None
+            found.extend((event, hook, group == {"hooks": [hook]}) for hook in inner or () if is_ours(hook))
+    return found
+
+
+def first_ours(text, at):
+    """(container, index) of our first hook in the event's array that opens at AT: the group if it is alone there."""
+    for number, (_, _, start, _) in enumerate(children(text, at)[0]):
+        inner = member(text, start, "hooks") if text[start] == "{" else None
+        if inner is None or text[inner] != "[":
+            continue
+        hooks = children(text, inner)[0]
+        for index, (_, _, begin, _) in enumerate(hooks):
+            if is_ours(value_at(text, begin)):
+                return (at, number) if len(hooks) == 1 else (inner, index)
+    return None
+
+
+def without_ours(text, event):
+    """TEXT without our hooks on EVENT. Each removal is followed by a fresh look: positions have moved."""
+    while True:
+        hooks = member(text, skip(text, 0), "hooks")
+        at = member(text, hooks, event)
+        place = first_ours(text, at) if at is not None and text[at] == "[" else None
+        if place is None:
+            return text
+        text = removed(text, *place)
+
+
+def merge_settings(text, entries):
+    """TEXT of a settings file with ENTRIES ({event: group}) registered once each; every other byte stays."""
+    if text[:1] == "\ufeff":
+        return text[0] + merge_settings(text[1:], entries)
+    text = text if text.strip(" \t\r\n") else "{}\n"
+    for event, fault in misshapen(text):
+        if event in entries or not event:
+            raise fault
+    registered = registrations(text)
+    for event, group in entries.items():
+        ours = [(hook, alone) for where, hook, alone in registered if where == event]
+        if ours == [(group["hooks"][0], True)]:
+            continue
+        text = without_ours(text, event) if ours else text
+        if member(text, skip(text, 0), "hooks") is None:
+            text = inserted(text, skip(text, 0), "hooks", {})
+        if member(text, member(text, skip(text, 0), "hooks"), event) is None:
+            text = inserted(text, member(text, skip(text, 0), "hooks"), event, [])
+        text = inserted(text, member(text, member(text, skip(text, 0), "hooks"), event), None, group)
+    return text
+
+
+def remove_settings(text, keep=()):
+    """TEXT without our hooks on any event; a container that this empties goes too, unless its key is in KEEP."""
+    if text[:1] == "\ufeff":
+        return text[0] + remove_settings(text[1:], keep)
+    if not text.strip(" \t\r\n"):
+        return text
+    root = root_of(text)
+    events = dict.fromkeys(event for event, _, _ in registrations(text))
+    for event in events:
+        text = without_ours(text, event)
+        text = without_empty(text, member(text, root, "hooks"), event, keep)
+    return without_empty(text, root, "hooks", keep) if events else text
+
+
+def without_empty(text, at, key, keep):
+    kids = children(text, at)[0]
+    index = [child[0] for child in kids].index(key)
+    return text if key in keep or children(text, kids[index][2])[0] else removed(text, at, index)
+
+
+def containers(text):
+    """The keys that remove_settings must keep: what stood in settings TEXT before the first install."""
+    hooks = parse_settings(text.lstrip("\ufeff")).get("hooks") if text.strip("\ufeff \t\r\n") else None
+    return ("hooks", *hooks) if isinstance(hooks, dict) else ()
+
+
+def hook_entries(command):
+    return {event: {"hooks": [{"type": "command", "command": command, "timeout": seconds}]}
+            for event, seconds in TIMEOUTS.items()}
+
+
+def launcher_text(python, home):
+    """The launcher for an interpreter and the folder it lies in."""
+    import shlex
+    text = LAUNCHER_TEXT
+    for mark, word in (("@VERSION@", __version__), ("@HOME@", shlex.quote(home)), ("@PYTHON@", shlex.quote(python)),
+                       ("@OTHERS@", OTHER_PYTHONS)):
+        text = text.replace(mark, word)
+    return text
+
+
+def launcher_python(text):
+    """The interpreter that a launcher names, "" if none can be read."""
+    import shlex
+    lines = [line for line in text.splitlines() if line.startswith("p=")]
+    try:
+        return shlex.split(lines[0][2:])[0] if lines else ""
+    except (ValueError, IndexError):
+        return ""
+
+
+def command_line(launcher, windows=False):
+    """What is registered: the quoted launcher alone. If it is gone the shell exits 127, which holds nothing (HOST 4)."""
+    import shlex
+    return shlex.quote(launcher.replace("\\", "/") if windows else launcher)
 
 
 if __name__ == "__main__":
