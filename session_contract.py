@@ -75,6 +75,7 @@ CONTRACT = {
     "artifacts": [],            # artifact: what was shipped since the boundary, as "class key"
     "shipped": [],              # artifact: what has let a Stop go already
     "boundary_at": 0, "boundary_blocks": 0,     # artifact: its time, and the holds since
+    "pid": "",                  # the client process that was last seen with it: a cleared session has the same one
     "armed_mark": 0,            # transcript size at arming
     "host_run": 0,              # holds in a row without any tool call: the client's own cap counts these
     "owed": "",                 # fingerprint of the owed set at the last hold
@@ -120,7 +121,33 @@ SHIPPING = (            # class, how the command begins, one of these words in i
 SHIPPING_TOOLS = {"create_pull_request": "pr", "create_merge_request": "pr", "create_pull_request_review": "review",
                   "submit_pending_pull_request_review": "review", "approve_merge_request": "review"}
 DRY = ("--dry-run", "--help", "-h", "--web", "-w")
+HOOK_DIR, LAUNCHER = "session-contract-hook", "hook"     # where an installed copy lives, under the client's folder
 HOST_CAP = 8                    # holds in a row without a tool call that the client honours (HOST 2)
+
+EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}      # and who answers them
+
+# A prompt that holds none of these cannot arm a session. Wider than the rules, and checked against them by a test.
+ARMING_WORDS = "\nuntil| ate que| ate tudo| bis | for | minutes| til | till | unless | until|'til |afk|all done|all night" \
+    "|all the way|and complete|and finish|até |autonomous|be asleep|be away|before you end|before you stop" \
+    "|by yourself|can without|complete all|complete every|complete it|complete the r|complete the w|completion" \
+    "|continue|contract|e nicht an|ever stop|everything|finish all|finish every|finish it|finish the|finish up" \
+    "|finish what|get it done|get that done|get this done|give up|going to sleep|hasta |i am away|i'm away|im away" \
+    "|it through|jusqu'|keep at it|keep going|keep grinding|keep iterating|keep moving|keep on going" \
+    "|keep on working|keep pushing|keep working|nao pare|need to ask|need to check|need to confirm|need to wait" \
+    "|never ask|never pause|never quit|nicht anhalten|nicht auf|nicht unterbrech|no pare|no pausing|no stopping" \
+    "|no te deteng|no te interr|non-stop|nonstop|not to stop|não interr|não para|não pare|ohne anzuhalten" \
+    "|ohne nachzufragen|ohne pause|ohne rückfrage|ohne unterbr|ohne zu fragen|on your own|only stop|over the line" \
+    "|overnight|sans attend|sans dem|sans inter|sans me dem|sans pause|sans rien dem|sans s'arr|sans t'arr" \
+    "|sans vous arr|sem interr|sem me perg|sem parar|sem paus|sem pedir|sem pergunt|sin deten|sin interr|sin parar" \
+    "|sin paus|sin pedir|sin pregunt|stop once|stop only|stop when|stoppe nicht|t ask|t come back|t end the" \
+    "|t end this|t end your|t halt|t pause|t quit|t stop|t wait for|tant qu|te jamais|te pas|te surtout pas|tes pas" \
+    "|tez pas|the very end|thing done|this through|through the night|to bed|to finish|to the end|unattended" \
+    "|until the end|while i|without any further|without check|without confirm|without human|without inter" \
+    "|without me|without my |without need|without paus|without question|without wait|без вопросов|без останов" \
+    "|без пауз|без перерыв|до конца|до полного|до тех пор|доведи|не останавлива|не прекраща|не прерыва|не спраш" \
+    "|пока |まで|やめずに|やめない|やめるな|一口气|一次性|一直|不准停|不用问我|不能停|不要中断|不要停|不要暂停|不要问我|不许停|中断し|中断せ|中途停|休まず|全部一|全部完成|全部实施|全部实现" \
+    "|全部彻底|全部执行|別停|别中断|别停|别问我|开始|无需确认|止まら|止まるな|止めず|止めない|止めるな|用我确认|用确认|用等我|直して|直到|直至|知道全部|知道通过|確認せず|確認なし|確認は|確認不要" \
+    "|繰り返|繼續|继续|聞かずに|要我确认|要等我|需要确认|그만두지|끝까지|때까지|멈추지|묻지|물어보지|쉬지|중단하지"
 
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
@@ -140,6 +167,201 @@ IDLE_TOOLS = frozenset((
     "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion"))
 IDLE_COMMANDS = frozenset((":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit", "cd"))
 FILTERS = frozenset(("head", "tail", "grep", "cat", "wc", "sort", "uniq", "jq", "less", "tee"))     # behind an idle command
+
+# --- front ---------------------------------------------------------------------------------------
+# What each call does, and all that most calls do: read the payload, look for a contract and for words that could arm
+# one, leave. Nothing here uses what stands below, so that an installed copy loads the rest only when it is needed.
+
+try:
+    import posix as fs          # built in; os takes a sixth of an interpreter start to import
+except ImportError:             # not a POSIX system
+    import os as fs
+
+
+class StoreError(Exception):
+    """The store could not be read or written; the text says what and why."""
+
+
+def environment():
+    """The environment as a dict of texts, without importing os."""
+    if "os" in sys.modules:
+        return dict(sys.modules["os"].environ)
+    coding = sys.getfilesystemencoding()
+    return {k.decode(coding, "surrogateescape"): v.decode(coding, "surrogateescape") for k, v in fs.environ.items()}
+
+
+def config_dir(environ):
+    """The client's configuration directory, absolute; StoreError if none can be found."""
+    path = environ.get("CLAUDE_CONFIG_DIR", "")
+    if path:
+        return absolute(path, "CLAUDE_CONFIG_DIR")
+    home = environ.get("HOME", "")
+    if not home.startswith("/") and fs.__name__ == "posix":
+        import pwd
+        try:
+            home = pwd.getpwuid(fs.getuid()).pw_dir
+        except KeyError:
+            home = ""
+    home = home or environ.get("USERPROFILE", "")
+    if not home:
+        raise StoreError("no home directory is known: HOME is not set")
+    return home.rstrip("/") + "/.claude"
+
+
+def absolute(path, name):
+    """PATH without its final slash; StoreError if it depends on the working directory."""
+    if fs.__name__ == "posix" and not path.startswith("/"):
+        raise StoreError(f"{name} is not an absolute path: {path!r}")
+    return path.rstrip("/") or "/"
+
+
+def store_dir(environ):
+    path = environ.get("SESSION_CONTRACT_DIR", "")
+    return absolute(path, "SESSION_CONTRACT_DIR") if path else config_dir(environ) + "/" + NAME
+
+
+def read_file(path, limit):
+    """The bytes of PATH, None if there is no such file; StoreError if it cannot be read or is no regular file."""
+    try:
+        fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0) | getattr(fs, "O_BINARY", 0))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
+    try:
+        if fs.fstat(fd).st_mode & 0o170000 != 0o100000:
+            raise StoreError(f"cannot read {path}: it is no regular file")
+        data = b""
+        while len(data) <= limit:
+            piece = fs.read(fd, 1 << 20)
+            if not piece:
+                return data
+            data += piece
+        raise StoreError(f"cannot read {path}: it is larger than {limit} bytes")
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
+    finally:
+        fs.close(fd)
+
+
+class JsonDialect:
+    """What the C scanner of the json module asks its caller for (CPython 3.9 to 3.14)."""
+
+    strict, object_hook, object_pairs_hook = True, None, None
+    parse_float, parse_int, parse_constant = float, int, None
+
+
+def parse_json(data):
+    """(value, "") of DATA, UTF-8 JSON in bytes, or (None, what is wrong). Invalid UTF-8 is replaced, not refused."""
+    text = data.decode("utf-8", "replace").lstrip("\ufeff").strip(" \t\r\n")
+    try:
+        import _json        # the json module imports re and takes 1.2 interpreter starts; its C scanner takes none
+        value, end = _json.make_scanner(JsonDialect)(text, 0)
+        if end == len(text):
+            return value, ""
+    except Exception:       # StopIteration, ValueError, TypeError, SystemError, no _json: the json module decides
+        pass
+    try:
+        import json
+        return json.loads(text), ""
+    except (ValueError, RecursionError) as error:
+        return None, str(error) or type(error).__name__
+
+
+def session_file(session):
+    """SESSION folded to a file name without its ending, or "" for an id that is not safe to use as one."""
+    if not isinstance(session, str) or not 0 < len(session) <= 128 or not session.isascii():
+        return ""
+    name = session.lower()
+    if name[0] in SESSION_ID and all(c in SESSION_ID or c in "._-" for c in name):
+        return name
+    return ""
+
+
+def write_all(fd, data):
+    while data:
+        data = data[fs.write(fd, data):]
+
+
+def read_stdin():
+    """(payload, fault) from standard input, read until its JSON is complete or the stream ends, however slowly."""
+    data = bytearray()
+    while True:
+        try:
+            piece = fs.read(0, 1 << 16)
+        except OSError as error:
+            return None, f"standard input: {error.strerror}"
+        data += piece
+        if not piece or data[-64:].rstrip().endswith(b"}"):
+            value, fault = parse_json(data) if data.strip() else (None, "standard input was empty")
+            if not fault and isinstance(value, dict):
+                return value, ""
+            if not piece:
+                return None, fault or "it is no JSON object"
+        if len(data) > LIMITS["payload"]:
+            return None, f"it is larger than {LIMITS['payload']} bytes"
+
+
+def exists(path):
+    """Whether PATH is there. A path that cannot be looked at counts as there: the fault is for others to tell."""
+    try:
+        fs.stat(path)
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return True
+
+
+def nothing_to_do(payload, environ):
+    """Whether neither a contract nor a word that could arm one concerns this call. In doubt, no."""
+    event, name = payload.get("hook_event_name"), session_file(payload.get("session_id"))
+    if not isinstance(event, str) or event not in EVENTS or not name or payload.get("agent_id"):
+        return False
+    try:
+        store = store_dir(environ)
+    except StoreError:
+        return False
+    if exists(f"{store}/contracts/{name}.json") or exists(f"{store}/phrases.json") or exists(f"{store}/presence.json"):
+        return False
+    if event == "Stop":
+        return not exists(f"{store}/logs/{name}.jsonl")     # a log whose contract has vanished
+    if event == "SessionStart":
+        return payload.get("source") == "startup" or not exists(f"{store}/contracts")
+    prompt = payload.get("prompt")
+    return not isinstance(prompt, str) or not any(word in prompt.lower() for word in ARMING_WORDS.split("|"))
+
+
+GATE_OFF = '{"systemMessage": "session-contract: gate off: session_contract.py cannot be loaded. Nothing is held; install it again."}'
+
+
+def gate(hold=HOLD):
+    """One hook call, from the environment and standard input to the exit status; HOLD is what a refused Stop exits with."""
+    environ = environment()
+    if environ.get("SESSION_CONTRACT", "").strip().lower() not in OFF_WORDS:
+        payload, fault = read_stdin()
+        if fault or not nothing_to_do(payload, environ):
+            import time
+            try:
+                whole = globals() if "run_hook" in globals() else vars(__import__("session_contract"))
+            except Exception:       # gone, or cut off
+                put(1, GATE_OFF)
+                fs._exit(0)
+            reply = whole["run_hook"](payload, fault, environ, int(time.time()))
+            put(1, reply.out)
+            put(2, reply.err)
+            fs._exit(hold if reply.code == HOLD else 0)
+    fs._exit(0)         # past the interpreter's own shutdown, which costs a sixth of its start and can change the status
+
+
+def put(fd, text):
+    """TEXT to FD in UTF-8, whatever the locale; whether it arrived. A closed stream does not change the exit status."""
+    try:
+        write_all(fd, text.encode("utf-8", "replace"))
+    except OSError:
+        return False
+    return True
+
 
 # --- texts ---------------------------------------------------------------------------------------
 
@@ -176,6 +398,7 @@ HELD = f"{NAME}: turn held."     # opens every hold, and is how our own feedback
 CHANGES = {
     "armed": "armed: {condition}{items}. A turn that ends with work owed is held; \"stop\" releases.",
     "amended": "amended, armed: {condition}{items}.",
+    "observing": "observing, armed: {condition}{items}. Each end of a turn is judged and recorded, none is held.",
     "armed already": "armed already: {condition}{items}; the condition stands.",
     "paused": "paused: turns may end. Your next prompt that is no question resumes it; \"stop\" releases.",
     "resumed": "resumed, armed: {condition}{items}.",
@@ -201,6 +424,8 @@ ALLOWS = {
                       "engages it again.{ledger}"}
 
 FAULTS = {
+    "ancestor": "this session is not armed. The one before it, {old}, is: {condition}. To carry the contract over: "
+                "{command} arm --from {old} --session {new}",
     "vanished": "the contract file of this session has vanished: {why}. Not gated any more.",
     "foreign": "{path} is not ours ({why}). Not gated; move it away to use this session id.",
     "newer": "{path} was written by a newer version ({why}). Not gated; update session_contract.py.",
@@ -245,6 +470,7 @@ FAMILIES = ("continuing", "remaining", "permission", "menu", "your-call", "capac
 #   lead-in    each heading or line that opens a list
 #   list       each list with the line that leads it in, as one unit: "lead-in\n- item\n- item"
 #   last-list  the same, only where the list stands in the ending
+#   table      each table of the message, as one unit
 #   whole      the message as one unit, if it is short: at most three sentences, 320 characters, no list
 # A scope followed by "?" takes only the units that hold a question mark.
 # An excuse looks at
@@ -253,714 +479,805 @@ FAMILIES = ("continuing", "remaining", "permission", "menu", "your-call", "capac
 #   list       the list that the unit opens or belongs to, else the paragraph of the unit
 #   ending     the last three paragraphs as one unit (the last 1,500 characters of it)
 #   message    the whole message as one unit (the same)
-# What a row looks for: a pattern, tried if one of the literals in `needs` is in the unit; or, with no needs, a tuple of
-# cues (literal or literals, pattern), each tried in the same way. An empty pattern means that the literal is enough.
-# Compiling costs more than all the rest, so a cue is short and its literal rare.
+# What a row looks for: cues, as literals and pattern by turns. Literals are parted by "|"; if one is in the unit, the
+# pattern is tried; an empty pattern means that the literal is enough. Compiling costs more than all the rest, so a
+# cue is short and its literals are rare.
 # A rule is excused by each excuse named in its `unless`; a name is a whole id or its part before a dot: "courtesy"
 # covers courtesy and courtesy.zh.
 
-# id, family, scope, needs, pattern, unless, says
+# id, family, scope, cues, unless, says
 RULES = (
     # -- permission: leave is asked for that was given before
-    ("permission.want-me-to", "permission", "ending?", (), (
-        (("want me", "want us to", "like me to", "like us to", "prefer me", "prefer that i", "rather i "), ""),
-        ("would you like to ", r"like to (?:proceed|continue|go|move|start|begin|see|review|implement|have)\b"),
-        ("want ", r"(?:^|[^a-z] ?|\b(?:so|then|you) )want\b"),
-        (("continue?", "keep going", "go on?", "push on"), r"(?:^|[^a-z ] |[^a-z ])(?:continue|keep going|go on|push on)\b")),
-     ("courtesy", "gated", "public", "your-hands", "asks-facts"), "asks whether it should do the next piece of work"),
-    ("permission.should-i", "permission", "ending?", (), (
-        (("shall i", "shall we", "should we ", "mind if i", "ok if i", "okay if i", "alright if i"), ""),
-        (("should i ", "should i?", "may i ", "can i ", "could i ", "can we ", "could we "), r"\b(?:should|may|can|could) (?:i|we)\b"),
-        (("ok to ", "okay to ", "fine to ", "safe to ", "alright to "), "")),
-     ("courtesy", "gated", "public", "answered"), "asks whether it may do the next piece of work"),
-    ("permission.proceed", "permission", "closing?", (), (
-        (("proceed", "go ahead", "move on", "good to go", "ready to ", "ready for ", "look good", "looks good", "look right",
-          "looks right", "sound good", "sounds good", "make sense", "approve", "work for you", "works for you", "happy with",
-          "objection", "agree?"), ""),),
-     ("courtesy", "gated", "public", "your-hands"), "asks whether it may proceed"),
-    ("permission.question", "permission", "final?", (), (
-        ((" the ", " you ", "you'd", " this ", " that ", " it ", " it?", " and ", "want", "should", " i ", " we ", " me ", " me?",
-          " these ", " next ", "begin ", "apply ", "phase "), r"\?\W{0,8}$|\?[^?]{0,40}\)"),
-        (" or ", r"\bor (?:option |just )?\w+\?$")),
-     ("courtesy", "gated", "public", "your-hands", "your-words", "asks-facts", "handed-over"),
-     "ends on a question that it could settle itself"),
-    ("permission.say-the-word", "permission", "closing", (), (
-        (("just say", "simply say", "whichever you", "choose one", "tell me to "), ""),
-        ("say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b"),
-        ("say ", r"\bsay (?:\ufffc|go|yes|so)[^.?]{0,60} (?:and|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} (?:first|next)\b"),
-        ("give me ", r"give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok)"),
-        ("let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)"),
-        ("tell me which", r"tell me which[^.?]{0,40}(?: and i|$|[.])"),
-        (("reply ", "type ", "answer "), r"\b(?:reply|type|answer) (?:with )?(?:\ufffc|yes|ok|go)(?: to| and|[.,])"),
-        ("on your ", r"on your (?:word|go|signal|nod|ok)\b"),
-        ("pick ", r"^pick \w+ or \w+")),
-     ("gated", "public"), "will go on when it is told to"),
-    ("permission.awaits-nod", "permission", "closing", (), (
-        (("your go", "your approval", "your confirmation", "your ok", "your sign", "your review", "go-ahead", "your decision", "your call",
-          "your answer", "your input", "your feedback", "your thoughts", "your word", "your green", "your blessing"),
-         r"\b(?:wait|await|pending|until|need|once|after|when|if|hold|paus|want|love|like|appreciate|for|on|as)\w*\b[^.?]{0,40}"
-         r" (?:your|the go-ahead|a go-ahead)\b"),
-        (("you approve", "you confirm", "you decide", "you choose", "you pick", "you agree", "you're happy", "you give"),
-         r"\b(?:until|once|after|when|if|as soon as) you\b"),
-        (("approve and i", "confirm and i", "please approve", "if approved"), ""),
-        (("if yes", "if so"), r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)"),
-        (("if that", "if this", "if it "),
-         r"\bif (?:that|this|it) (?:works|sounds|looks|is (?:ok|fine|right|good))[^.?]{0,30},? (?:then )?(?:i|we)(?:'ll| will| can)\b")),
-     ("gated", "public", "past-call"), "waits for a go-ahead"),
-    ("permission.if-you-want", "permission", "closing", (), (
-        ("if you", r"\bif you(?:'d)? (?:want|like|prefer|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)|i can (?:next|now|start|continue|proceed))\b"),
-        ("i can ", r"\bi can (?:start|begin|proceed|go ahead|continue|implement|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)")),
-     ("gated", "public"), "makes the next step wait for a wish"),
-    ("permission.ready", "permission", "closing", (), (
-        (("when you", "whenever", "when ready"),
-         r"\b(?:ready|start|begin|go|proceed|steps?|resume|continue|implement|commit|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say"
-         r"| like| give)|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b"),
-        (("ready to ", "ready for "), r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build|proceed|continue|the next|phase|step|task)")),
-     ("gated", "your-hands", "your-turn", "public"), "stands ready instead of working"),
-    ("permission.let-me-know", "permission", "closing", (), (
-        (("know if", "know whether", "me if ", "me whether"),
-         r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should|(?:this|that|the) (?:plan|approach|design)|works for you|sounds|to (?:proceed|continue"
-         r"|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab|run))\b"),
-        (("know when", "me when"), r"when (?:you(?:'re| are) ready|you want me|i (?:should|can))\b"),
-        (("know how", "know which", "know what", "know where", "me how", "me which", "me what", "me where"),
-         r"(?:know|tell me) (?:how|which|what|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like|to|should)\b")),
-     ("courtesy", "gated", "public"), "asks to be told what it was told"),
+    ("permission.want-me-to", "permission", "ending?", ("want me|want us to|like me to|like us to|prefer me"
+     "|prefer that i|rather i ", "", "would you like to ", "like to (?:proceed|continue|go|move|start|begin|see|review"
+     r"|implement|have)\b", "want ", r"(?:^|[^a-z] ?|\b(?:so|then|you) )want\b", "continue?|keep going|go on?|push on",
+     r"(?:^|[^a-z ] |[^a-z ])(?:continue|keep going|go on|push on)\b"), "courtesy gated public your-hands asks-facts",
+     "asks whether it should do the next piece of work"),
+    ("permission.should-i", "permission", "ending?", ("shall i|shall we|should we |mind if i|ok if i|okay if i"
+     "|alright if i", "", "should i |should i?|may i |can i |could i |can we |could we ", r"\b(?:should|may|can"
+     r"|could) (?:i|we)\b", "ok to |okay to |fine to |safe to |alright to ", ""), "courtesy gated public answered",
+     "asks whether it may do the next piece of work"),
+    ("permission.proceed", "permission", "closing?", ("proceed|go ahead|move on|good to go|ready to |ready for "
+     "|look good|looks good|look right|looks right|sound good|sounds good|make sense|approve|work for you"
+     "|works for you|happy with|objection|agree?|ok?|okay?", ""), "courtesy gated public your-hands",
+     "asks whether it may proceed"),
+    ("permission.question", "permission", "final?", ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"),
+     "courtesy gated public your-hands your-words asks-facts", "ends on a question it could settle"),
+    ("permission.say-the-word", "permission", "closing", ("just say|simply say|whichever you|choose one|tell me to ",
+     "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ", r"\bsay (?:\ufffc|go|yes"
+     r"|so)[^.?]{0,60} (?:and|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} (?:first|next)\b", "give me ",
+     "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok)", "let me know and i", "(?:^|[.:;!—–-] ?|please "
+     r"|just )let me know and i(?![^\n]{0,200} instead)", "tell me which", "tell me which[^.?]{0,40}(?: and i|$|[.])",
+     "reply |type |answer ", r"\b(?:reply|type|answer) (?:with )?(?:\ufffc|yes|ok|go)(?: to| and|[.,])", "on your ",
+     r"on your (?:word|go|signal|nod|ok)\b", "pick ", r"^pick \w+ or \w+"), "gated public",
+     "will go on when it is told to"),
+    ("permission.awaits-nod", "permission", "closing", ("your go|your approval|your confirmation|your ok|your sign"
+     "|your review|go-ahead|your decision|your call|your answer|your input|your feedback|your thoughts|your word"
+     "|your green|your blessing|your yes", r"\b(?:wait|await|pending|until|need|once|after|when|if|hold|paus|want|love"
+     r"|like|appreciate|for|on|as)\w*\b[^.?]{0,40} (?<!that's )(?:your|the go-ahead|a go-ahead)\b", "hear from you"
+     "|hear back|you say|you repl|you respond|you answer|you get back|you weigh in|you tell me|you object",
+     r"\b(?:i|i'll|i'm|i've|nothing|no \w+)\b[^?]{0,90}\b(?:until|till|before|unless|once|when|as soon as) (?:i hear"
+     r"|you)\b", "you approve|you confirm|you decide|you choose|you pick|you agree|you're happy|you give",
+     r"\b(?:until|once|after|when|if|as soon as) you(?:'re happy| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree"
+     r"|give))\b(?:[^.?]{0,80}\bi(?:'ll| will| can)\b|[^,.?]{0,60}$)", "approve and i|confirm and i|please approve"
+     "|if approved", "", "without your|without a go", r"\bwithout (?:your|a) (?:consent|approval|ok|okay|permission|say"
+     "|go|sign|blessing|input|confirmation|decision|nod)", "if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we"
+     "|please)", "if that|if this|if it ", r"\bif (?:that|this|it)(?:'s| is|(?: \w+)? (?:works|sounds|looks|suits"
+     r"|fits))\b[^.?]{0,40}, (?:then )?(?:i|we)(?:'ll| will| can)\b"), "gated public past-call",
+     "waits for a go-ahead"),
+    ("permission.if-you-want", "permission", "closing", ("if you", r"\bif you(?:'d)? (?:want|like|prefer"
+     r"|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)|i can (?:next|now|start|continue|proceed))\b",
+     "happy to |glad to ", r"\b(?:happy|glad) to (?:continue|start|begin|proceed|go (?:on|ahead)|take (?:it|this|that"
+     r"|on)|tackle|do (?:that|it|this)|implement|keep|carry|finish)\b", "i can ", r"\bi can (?:start|begin|proceed"
+     r"|go ahead|continue|implement|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)"),
+     "gated public", "makes the next step wait for a wish"),
+    ("permission.ready", "permission", "closing", ("when you|whenever|when ready", r"\b(?:ready|start|begin|go|proceed"
+     r"|steps?|resume|continue|implement|commit|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say| like"
+     r"| give)|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b",
+     "ready to |ready for ", r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build"
+     "|proceed|continue|the next|phase|step|task)"), "gated your-hands your-turn public",
+     "stands ready instead of working"),
+    ("permission.let-me-know", "permission", "closing", ("me know if|me know whether|tell me if |tell me whether",
+     r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should|(?:that|this|it)(?:'s| is| looks| seems| sounds"
+     "| works)? (?:ok|okay|fine|good|right|alright|acceptable)|(?:this|that|the) (?:plan|approach|design)"
+     "|works for you|sounds|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab"
+     r"|run))\b", "me know when|tell me when", r"when (?:you(?:'re| are) ready|you want me|i (?:should|can))\b",
+     "let me know your|tell me your", "know your (?:preference|choice|decision|pick|answer)|tell me your (?:pref"
+     "|choice|decision|pick)", "me know how|me know which|me know what|me know where|tell me how|tell me which"
+     "|tell me what|tell me where", r"(?:know|tell me) (?:how|which|what|where)\b[^.?]{0,60}\b(?:you'd|you would"
+     r"|you want|you prefer|you like|to|should)\b"), "courtesy gated public", "asks to be told what it was told"),
     # -- menu: a choice is offered where one is to be made
-    ("menu.which", "menu", "closing?", (), (
-        ("which ", r"\bwhich (?:one|of|approach|option|way|path|route|direction|variant|would|do you|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)"
-                   r"|should (?:i|we)|shall i|first\b|next\b))"),
-        (("what would you ", "how would you ", "where would you "), r"(?:what|how|where) would you (?:like|prefer|want)\b"),
-        (("do you want", "should "), r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b"),
-        (("do you prefer", "preference", "what's next on"), ""),
-        ("let me know ", r"let me know [—–:-] ")),
-     ("courtesy", "gated", "your-words"), "asks the reader to choose"),
-    ("menu.or", "menu", "final?", (), (
-        (" or ", r"^(?:do you|should|shall|want|go|start|keep|option|a\b|fix|stop|ready)[^?]{0,300} or "),),
-     ("courtesy", "gated", "public", "asks-facts", "your-words"), "asks which of two ways to go"),
-    ("menu.list", "menu", "last-list", (), (
-        (("would you", "do you ", "want me", "should i", "shall i"),
-         r"^[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|should i|shall i)\b[^\n]{0,120}\n"),
-        (("i can", "i could", "we can", "we could"),
-         r"^(?:[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, )?(?:i|we) (?:can|could)(?: (?:now|either|next|also|do either))?:\n"
-         r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n"),
-        (("choose", "pick "), r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n"),
-        (("options", "ways "), r"^(?:here are )?(?:your|two|three|some|the|next) (?:options|(?:two |three )?ways (?:to (?:go|proceed|continue)|forward))\b"),
-        (("which ", "how would you"), r"^[^\n]{0,200}\b(?:which (?:one|of|approach|option|way)|how would you)\b[^\n]{0,120}\n")),
-     ("courtesy", "gated", "your-words"), "offers a list to choose from"),
+    ("menu.which", "menu", "ending?", ("which ", r"\bwhich (?:one|of|approach|option|way|path|route|direction|variant"
+     r"|would|do you|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)|should (?:i|we)|shall i|first\b|next\b))",
+     "what would you |how would you |where would you ", r"(?:what|how|where) would you (?:like|prefer|want)\b",
+     "do you want|should ", r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b", "do you prefer|preference"
+     "|what's next on", "", "(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b", "let me know ",
+     "let me know [—–:-] "), "courtesy gated your-words", "asks the reader to choose"),
+    ("menu.list", "menu", "last-list", ("would you|do you |want me|should i|shall i",
+     r"^[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|should i"
+     r"|shall i)\b[^\n]{0,120}\n", "i can|i could|we can|we could", r"^(?:[^\n]{0,200}if you(?:'d)? (?:want"
+     r"|like)[^\n]{0,80}, )?(?:i|we) (?:can|could)(?: (?:now|either|next|also|do either))?:\n"
+     r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n", "should |shall "
+     "|do we |which ", r"^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should|shall|do we"
+     r"|which)\b[^\n]{0,120}[:?]\n", "choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n",
+     "options|ways |paths|choices|alternatives|approaches|routes|possibilities|directions", "^(?:so |then |now "
+     "|from here |i see |i can see |there are |there're |we have |i have |you have |we've got |here are |possible "
+     "|your |the |my |a few |several |some |two |three |four |next |possible ){1,4}(?:options|choices|alternatives"
+     r"|possibilities|(?:\w+ )?(?:paths|routes|directions|approaches)|ways (?:to (?:go|proceed|continue|fix|solve"
+     r"|handle|approach|do (?:this|it)|resolve|address)|forward|out|ahead|around))\b(?! (?:were|are|have|that (?:work"
+     r"|were)))[^\n]{0,60}\n", "which |how would you", r"^[^\n]{0,200}\b(?:which (?:one|of|approach|option|way)"
+     r"|how would you)\b[^\n]{0,120}\n"), "gated your-words", "offers a list to choose from"),
     # -- your-call: the choice is handed back
-    ("your-call.yours", "your-call", "ending", (), (
-        (("your call", "your decision", "your choice", "your preference"),
-         r"(?:^|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice|preference)\b"),
-        (("up to you", "over to you", "let you decide"), ""),
-        (("it to you", "this to you", "choice to you", "decision to you"), r"\bleav(?:e|ing) (?:it|that|this|the (?:choice|decision)) to you\b"),
-        ("you decide", r"(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b")),
-     ("past-call", "courtesy", "gated", "public"), "hands the choice back"),
-    ("your-call.thoughts", "your-call", "final?", (), (
-        (("what do you think", "thoughts?", "your take", "your opinion", "your view"), ""),
-        ("how does ", r"how does (?:that|this) (?:sound|look)")),
-     ("courtesy",), "asks for an opinion instead of acting on its own"),
+    ("your-call.yours", "your-call", "ending", ("your call|your decision|your choice|your preference", "(?:^"
+     r"|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice"
+     r"|preference)\b", "up to you|over to you|let you decide|yours to |yours alone|in your court|you tell me"
+     "|please advise|your pick", "", "with you|is yours|for you to", r"\b(?:decision|choice|call|ball|pick"
+     r"|verdict)\b[^.?]{0,30}\b(?:yours\b|with you\b)|\bfor you to (?:decide|choose|pick|judge|settle)\b|\b(?:defer"
+     r"|leave)\b[^.?]{0,40} with you\b", "need|like your|want your|welcome your|advise", r"\b(?:need|want|like|welcome"
+     "|appreciate)s? (?:a (?:decision|ruling|steer|verdict)|your (?:input|opinion|take|view|steer|guidance|ruling"
+     r"|verdict|preference))\b|\bneeds? you to (?:decide|choose|pick|settle)\b", "whichever|whatever you|what you ",
+     r"\b(?:whichever|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b|\bdepends on (?:what|which"
+     r"|how|whether) you(?:'d)? (?:prefer|want|like)\b", "it to you|this to you|choice to you|decision to you",
+     r"\bleav(?:e|ing) (?:it|that|this|the (?:choice|decision)) to you\b", "you decide",
+     r"(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b"), "past-call courtesy gated public",
+     "hands the choice back"),
+    ("your-call.thoughts", "your-call", "final?", ("what do you think|thoughts?|your take|your opinion|your view", "",
+     "how does ", "how does (?:that|this) (?:sound|look)"), "courtesy",
+     "asks for an opinion instead of acting on its own"),
     # -- continuing: work goes on, says the message, and the turn ends
-    ("continuing.let-me", "continuing", "last", (), (
-        (("let me ", "i'll ", "i will ", "i'm going to", "i'm now going to", "i am going to", "i need to ", "i'm about to", "i shall "), ""),),
-     ("stative", "gated", "handed-over", "offer", "standing"), "announces its next action as its last words"),
-    ("continuing.next", "continuing", "paragraph", (), (
-        (("next, ", "next i", "next we"), r"(?:^|[,;—–-] (?:then )?)next,? (?:i|we|let)\b"),
-        (("next is", "next up", "next are", "next comes", "next would be", "next will be", "next on ", "up next", "next:"),
-         r"^next(?: up)? (?:is|are|comes|on|would be|will be)\b|^(?:up next|next up|next)(?::|,)|^next up\b(?! after)|[,;—–-] (?:then )?next (?:is|are) the"),
-        ("next ", r"^(?:the )?next (?:focus|task|action|priority|item|target|milestone|step|phase|batch|thing|piece|one)s?(?: to \w+)?(?: is\b(?! for you)|:(?! ?$))"),
-        (" next", r"^(?:\w+ )?(?:phase|stage|step|part|task|batch|milestone|wave|round|chunk)s? [\w.]{1,12}(?: \([^)]{0,60}\))? (?:is |comes )?next\b|\bcomes? next\W?$"
-                  r"|\b(?:will|comes?|follows?)\b[^.]{0,40} in (?:the|a) next (?:step|phase|round|pass|batch|iteration)\b"),
-        (("now i", "now let me", "now to the", "now for the", "now on to", "now we"), r"^now (?:i'll|i will|i'm|i am|i need|let me|to the|for the|on to|we'll)"),
-        ("then i'll", r"^(?:and )?then i'll\b"),
-        (("more to come", "after that i"), r"\bmore to come|^after that i")),
-     ("gated", "handed-over", "offer", "standing"), "names its next action and stops"),
-    ("continuing.gerund", "continuing", "paragraph", (), (
-        (("continuing", "proceeding"), r"^(?:\w+[,.:]? )?(?:continuing|proceeding)(?:\W?$|[.,!:…] | (?:with|down|on|to the|from|through|until|as|now|in|by|here|work)\b)"),
-        (("moving ", "on to ", "onto ", "onward"), r"^(?:\w+[,.:]? )?(?:moving (?:straight )?(?:on|to)|on ?to|onwards? (?:to|with))\b"),
-        (("starting ", "picking up "), r"^(?:\w+[,.:]? )?(?:starting (?:with|on|the|now|phase|task|step|in)|picking up (?:the|with))\b"),
-        (("pressing on", "pushing on", "pushing ahead", "carrying on", "resuming", "kicking off", "getting started", "working through", "turning to"),
-         r"^(?:\w+[,.:]? )?(?:press|push|carry|resum|kick|gett|work|turn)ing\b"),
-        ("time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b"),
-        ("let's ", r"\blet's (?:now |also |first )?(?:move|continue|tackle|start|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run|finish|turn|take)\b"),
-        (("keep ", "continu", "proceed", "press", "push", "carry"),
-         r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*|carry\w*) (?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b")),
-     ("subject", "gated", "handed-over", "offer", "standing"), "says that work goes on"),
-    ("continuing.next-phase", "continuing", "paragraph", (), (
-        (("phase ", "stage ", "step ", "part ", "milestone ", "batch ", "wave ", "task "),
-         r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*|two|three|four|five)(?: \([^)]{0,60}\))?"
-         r" (?:is (?:the|where|now)|will|covers|comes|would be|can (?:now )?(?:start|begin))\b"),),
-     ("gated", "handed-over", "offer"), "names the next stage of its own plan and stops before it"),
-    ("continuing.intent", "continuing", "closing", (), (
-        (("i plan to", "i intend to", "i'd start ", "i'd begin ", "i would start ", "my plan is to", "the plan is to", "first step is", "first step will be"), ""),),
-     ("gated", "handed-over", "offer"), "tells a plan that it did not begin"),
+    ("continuing.let-me", "continuing", "last", ("let me |i'll |i will |i'm going to|i'm now going to|i am going to"
+     "|i need to |i'm about to|i shall ", "", "i'm |i am ", r"(?:^|[,;:—–-] |\b(?:so|and|then|now|here) )i(?:'m"
+     "| am) (?:now |also |just |already )?(?!wait|hold|leav|keep|assum|us(?:ing|ed)|look|not|happ|hop|stand|refer|talk"
+     "|think|guess|see|miss|hav|get|treat|count|ask|report|say|mention|flag|point|inclin|lean|propos|suggest|recommend"
+     r"|paus|stop|fac|sitt|being|confid|show|clos|nothing|rais|want)\w+ing\b", "will |going to |about to ",
+     r"^(?:will|gonna|going to|about to) (?!be\b|not\b|never\b|need|work|make|you|it|this|that|they|the|do\W?$)\w+",
+     " next| now| turn| message| reply| response| pass", r"\b(?:i|we)(?:'ll| will)? (?:\w+ )?(?:turn|take|do|tackle|go"
+     r"|handle|move|attack|start|begin|get|pick)\b[^.?]{0,40}\b(?:next|now|in the (?:next|following|coming) \w+)\W?$"),
+     "stative gated handed-over offer standing", "announces its next action as its last words"),
+    ("continuing.next", "continuing", "paragraph", ("next, |next i|next we", "(?:^|[,;—–-] (?:then )?)next,? (?:i|we"
+     r"|let)\b", "next is|next up|next are|next comes|next would be|next will be|next on |up next|next:",
+     r"^next(?: up)? (?:is|are|comes|on|would be|will be)\b|^(?:up next|next up|next)(?::|,)|^next up\b(?! after)"
+     "|[,;—–-] (?:then )?next (?:is|are) the", "next ", "^(?:the |my |our )?next (?:focus|task|action|priority|item"
+     r"|target|milestone|step|phase|batch|thing|piece|move|stop|up|one)s?(?: to \w+)?(?: is\b(?! (?:for you|not|yours"
+     "|scheduled|planned))|:(?! ?$))", " next", r"^(?:\w+ )?(?:phase|stage|step|part|task|batch|milestone|wave|round"
+     r"|chunk)s? [\w.]{1,12}(?: \([^)]{0,60}\))? (?:is |comes )?next\b|\bcomes? (?:next|after (?:this|that))\W?$"
+     r"|\b(?:will|comes?|follows?)\b[^.]{0,40} in (?:the|a) next (?:step|phase|round|pass|batch|iteration)\b",
+     "now i|now let me|now to the|now for the|now on to|now we|now back|now over", "^now (?:i'll|i will|i'm|i am"
+     "|i need|let me|to the|for the|on to|back to|over to|we'll)", "then i'll", r"^(?:and )?then i'll\b",
+     "more to come|after that i|plan from here|back to ", r"\bmore to come|^after that i(?:'ll| will|'m)\b"
+     r"|^plan from here|^back to (?:the|work)\b", "now the |now, the ", r"^now,? the (?!.*\b(?:is|are|has|have|was"
+     r"|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will|uses?|returns?|reads?|gets?"
+     r"|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$", " next|will be ", "^(?:the |then |and "
+     r"|\ufffc)[^,.?]{0,50} next(?:, (?:then|and|followed)[^.]{0,60})?\W?$|\bwill be (?:done|handled|added|tackled"
+     "|addressed|next|ported|covered) (?:next|in the next|after|soon|shortly)", " shortly| moment| minute|right away"
+     "|straight away| soon|in a bit", r"\b(?:i|i'll|you'll|coming|follows?|up)\b[^.?]{0,80}\b(?:shortly|soon|right away"
+     r"|straight away|in a (?:moment|minute|bit))\W?$"), "gated handed-over offer standing",
+     "names its next action and stops"),
+    ("continuing.gerund", "continuing", "paragraph", ("continuing|proceeding", r"^(?:\w+[,.:] |now |so |then "
+     r"|will be )?(?:continuing|proceeding)(?:\W?$|[.,!:…] | (?:with|down|on|to the|from|through|until|as|now|in|by"
+     r"|here|work)\b)", "moving |on to |onto |onward", r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on"
+     r"|to)|on ?to|onwards? (?:to|with))\b", "starting |picking up ", r"^(?:\w+[,.:] |now |so "
+     r"|then )?(?:starting (?:with|on|the|now|phase|task|step|in)|picking up (?:the|with))\b", "pressing on|pushing on"
+     "|pushing ahead|carrying on|resuming|kicking off|getting started|working through|turning to|working on|diving "
+     "|digging ", r"^(?:\w+[,.:] |now |so |then )?(?:still )?(?:press|push|carry|resum|kick|gett|work|turn|div"
+     r"|digg)ing\b", "time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b", "i'm ", r"\bi'm (?:now )?(?:starting"
+     r"|moving|beginning|turning|working) (?:on|to|with)\b", "let's ", r"\blet's (?:now |also |first )?(?:move|continue"
+     r"|tackle|start|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run|finish|turn|take)\b", "keep |continu"
+     "|proceed|press|push|carry", r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*"
+     r"|carry\w*) (?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b"),
+     "subject gated handed-over offer standing", "says that work goes on"),
+    ("continuing.next-phase", "continuing", "paragraph", ("phase |stage |step |part |milestone |batch |wave |task ",
+     r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*|two"
+     r"|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|would be|can (?:now )?(?:start"
+     r"|begin))\b"), "gated handed-over offer", "names the next stage of its own plan and stops before it"),
+    ("continuing.intent", "continuing", "closing", ("i plan to|i intend to|i'd start |i'd begin |i would start "
+     "|my plan is to|the plan is to|first step is|first step will be", ""), "gated handed-over offer",
+     "tells a plan that it did not begin"),
     # -- narration: the closing line stands before an action that never came
-    ("narration.doing", "narration", "final", (), (
-        ("ing ", r"^(?:\w+[,.:]? )?(?!(?:dur|us|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav|keep|depend|assum|wait|hold|stand|gett|know)ing\b)\w{2,12}ing"
-                 r" (?:at |into |for |up |through |in |on |out )?(?:the|a|an|all|it|its|this|that|these|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b"),
-        (("one more ", "two more ", "another ", "a few more "), r"\b(?:more|another) (?:thing|place|file|spot|check|caller|case)s? (?:to (?:look|check|read|fix|verify|see|go)|left|first)\b")),
-     ("subject", "gated", "handed-over"), "is the line before an action that never came"),
-    ("narration.colon", "narration", "final", (), (
-        (("let me", "i'll", "i will", "now", "i need to", "going to", "first", "here goes"), r":$"),),
-     ("gated",), "ends on a colon with nothing after it"),
+    ("narration.doing", "narration", "final", ("ing ", r"^(?:\w+[,.:] |now |so |then )?(?!(?:str|spr|even|morn|dur|us"
+     "|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav|keep|depend|assum|wait|hold|stand|gett"
+     r"|know)ing\b)\w{2,12}ing (?:at |into |for |up |through |in |on |out )?(?:the|a|an|all|it|its|this|that|these"
+     r"|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b", "one more |two more |another "
+     "|a few more ", r"\b(?:more|another) (?:thing|place|file|spot|check|caller|case)s? (?:to (?:look|check|read|fix"
+     r"|verify|see|go)|left|first)\b"), "subject gated handed-over", "is the line before an action that never came"),
+    ("narration.colon", "narration", "final", ("let me|i'll|i will|now|i need to|going to|first|here goes", ":$"),
+     "gated", "ends on a colon with nothing after it"),
     # -- remaining: work is left, and nothing disposes of it
-    ("remaining.count", "remaining", "ending", (), (
-        ("still ", r"\b(?<!\d,)(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|several)(?: \w+){0,4} still (?:need|to\b|have to|fail|broken|miss|pending|unported|untested|undone)"),
-        (("to go", "left to ", "not yet", "not done", "not started", "unfinished", "unresolved", "to be "),
-         r"\b(?<!\d,)(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|several|a few)(?: \w+){0,4} (?:left to \w+|to go\b|(?:(?:are|is) )?(?:unresolved|unfinished"
-         r"|not (?:yet )?(?:done|started|migrated|ported|fixed|converted))|(?:remain\w*|left|need|have) to be \w+)"),
-        (("fail", "error"), r"\b\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?|tests? fail\w*) (?:left|remain\w*)\b"),
-        ((" of ", "/"), r"\b\d[\d,]* ?(?:of|/|out of) ?\d[\d,]*\b[^.]{0,60}\b(?:done|complete|migrated|ported|fixed|converted|finished|in)\b[^.]{0,30}(?:the rest|left|next|follow|to go)")),
-     ("none-left", "disposed", "reviewed"), "counts work that is not done"),
-    ("remaining.bare-count", "remaining", "ending", (), (
-        (("remain", " left", "outstanding", "pending"),
-         r"\b(?<!\d,)\d[\d,]*(?: \w+){0,4} (?:remain(?:ing|s)?|left|outstanding|pending)\b"
-         r"(?! (?:unchanged|untouched|the same|available|valid|selected|green|stable|intact|private|in place|to))"),),
-     ("none-left", "disposed", "reviewed"), "counts something that is left"),
-    ("remaining.named", "remaining", "ending", (), (
-        ("remain", r"^(?:what |still )?(?:remaining|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|work|tasks?|items?|steps?|todos?|pieces?))?(?: is| are)?:"
-                   r"|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s| is)? (?:still )?remain"),
-        ((" left", " remaining:"), r"^(?:tasks?|work|items?|steps?|pieces?) (?:left|remaining)(?: to do)?:|^what(?:'s| is)(?: still)? left\b|^left to do"),
-        (("what's ", "what is "), r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding)\b"),
-        (("that leaves", "that just leaves", "that only leaves", "todo:", "todos:", "still to come"), r"^(?:that|todos?:|still)"),
-        ("still ", r"^still (?:open|to do|ahead|pending|outstanding|missing|needed|todo|left|unfinished)\b"),
-        (("not done", "not yet", "not implemented", "not started", "not finished"), r"^not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?(?::| is\b| are\b)"),
-        ("outstanding", r"^outstanding(?: items?)?(?: to [^:]{0,40})?:"),
-        ("next step", r"^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish|phase|task)"),
-        (("the rest", "the others", "the remain", "the other "),
-         r"\bthe (?:rest|remaining|remainder|others|other \w+) [^.]{0,60}\b(?:follow|comes? next|to do|come later|still (?:need|to)|(?:can|could|will|should) (?:be done|wait|come|follow)"
-         r"|(?:is|are|remains?|stays?) (?:undone|unfinished|open|next|pending|left))|\bthe (?:rest|others)(?: of \w+(?: \w+)?)? needs? (?!no\b)|\bthe \w+ half remains as")),
-     ("none-left", "disposed", "reviewed"), "names work that is left"),
-    ("remaining.list", "remaining", "lead-in", (), (
-        (("remain", " left"), r"^(?:\d+ )?(?:(?:tasks?|work|items?|steps?) (?:remaining|left)|(?:what |still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals|categories|values|fields|options)))"),
-        (("still ", "what's ", "what is "), r"^(?:still (?:open|to do|needed|missing|pending|outstanding|failing|broken|ahead)|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))"),
-        (("to do", "todo", "to-do"), r"^to ?-?do(?: list)?(?: \([^)]*\))?:?$|^left to do"),
-        (("outstanding", "not yet", "not done", "not implemented", "not started", "next up", "unfinished"),
-         r"^(?:outstanding|not (?:yet )?(?:done|implemented|started|finished|ported)|next up|unfinished)")),
-     ("none-left", "disposed", "reviewed"), "lists work that is left"),
-    ("remaining.next-up", "remaining", "heading", (), (
-        ("next up", r"next up\b(?! after)"), ("what's next", r"^what's next")), ("none-left",), "heads the next piece of work and stops"),
-    ("remaining.open-boxes", "remaining", "last-list", (), (
-        (("[ ]", "⬜", "☐", "🔲", "⏳"), r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),), ("reviewed", "disposed"), "shows a to-do list with open boxes"),
-    ("remaining.not-done", "remaining", "closing", (), (
-        (("i still ", "we still "), r"\b(?:i|we) still (?:need|have) to\b"),
-        (("still need", "still have", "still has", "still to be"), r"\bstill (?:needs? (?:\w+ing|to be|fixing)|ha(?:ve|s) to|to be (?:done|fixed|ported|written|wired|migrated))\b"),
-        ("still ", r"\b(?:is|are) still (?:open|pending|untouched|unported|unfixed|missing|to do)\b|^(?:the |our )?(?:\w+ ){1,3}still (?:fails?|is (?:broken|red))\b"),
-        (("not yet ", "yet to be"), r"\b(?:is|are) (?:not yet|yet to be) (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted|finished|covered|tested)\b"),
-        (" yet", r"\b(?:isn't|aren't|is not|are not|hasn't been|haven't been|i haven't) (?:\w+ )?(?:done|started|touched|ported|wired|written|migrated|implemented|fixed|converted|finished|covered)\b[^.]{0,60}\byet\b"),
-        (("left to do", "remains unfinished", "i haven't yet"), "")),
-     ("none-left", "disposed", "reviewed", "gated", "handed-over"), "says that something is not done yet"),
+    ("remaining.count", "remaining", "ending", ("still ", r"(?<![\w,])(?:\d[\d,]*|two|three|four|five|six|seven|eight"
+     r"|nine|ten|several)(?: \w+){0,4} still (?:need|to\b|have to|fail|broken|miss|pending|unported|untested|undone)",
+     "to go|left to |not yet|not done|not started|unfinished|unresolved|to be ", r"(?<![\w,])(?:\d[\d,]*|two|three|four"
+     r"|five|six|seven|eight|nine|ten|several|a few)(?: \w+){0,4} (?:left to \w+|to go\b|(?:(?:are|is) )?(?:unresolved"
+     r"|unfinished|not (?:yet )?(?:done|started|migrated|ported|fixed|converted))|(?:remain\w*|left|need"
+     r"|have) to be \w+)", "fail|error", r"(?<![\d,])\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?"
+     r"|tests? fail\w*) (?:left|remain\w*)\b", "remain| left", r"(?<![\w,])(?:\d[\d,]*|one|two|three|four|five|six"
+     r"|seven|eight|nine|ten|several|a few) (?:\w+ ){0,2}(?:tasks?|steps?|phases?|stages?|todos?|items?|things?|pieces?"
+     r"|parts?) (?:still )?(?:remains?\b|(?:is |are )?left\b)|(?<![\w.,/])(?:\d+|one|two|three|four|five) (?:of"
+     r"|out of) (?:the )?\d[^.?]{0,40} (?:remain|left)\b", " of |/", r"(?<![\d,])\d[\d,]* ?(?:of|/"
+     r"|out of) ?(?<![\d,])\d[\d,]*\b[^.]{0,60}\b(?:done|complete|migrated|ported|fixed|converted|finished"
+     r"|in)\b[^.]{0,30}(?:the rest|left|next|follow|to go)"), "none-left disposed reviewed",
+     "counts work that is not done"),
+    ("remaining.bare-count", "remaining", "ending", ("remain| left|outstanding|pending",
+     r"(?<![\d,])\d[\d,]*(?: [a-z]+){0,4} (?:remain|left\b|outstanding|pending)"),
+     "none-left disposed reviewed unchanged", "counts something that is left"),
+    ("remaining.named", "remaining", "ending", ("remaining|remains", "^(?:what |still )?(?:remaining"
+     "|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|work|tasks?|items?|steps?|todos?|pieces?))?(?: is"
+     r"| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s"
+     r"| is)? (?:still )?remains?\b(?! of)", " left| remaining:", "^(?:tasks?|work|items?|steps?|pieces?) (?:left"
+     r"|remaining)(?: to do)?:|^what(?:'s| is)(?: still)? left\b|^left to do", "what's |what is ", "^what(?:'s"
+     r"| is)(?: still)? (?:missing|open|outstanding)\b", "that leaves|that just leaves|that only leaves|todo:|todos:"
+     "|still to come", "^(?:that|todos?:|still)", "still ", r"^still (?:open|to do|to \w+:|ahead|pending|outstanding"
+     r"|missing|needed|todo|left|unfinished)(?!\w)", "not done|not yet|not implemented|not started|not finished",
+     r"^not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?(?::| is\b| are\b)", "left:", "^left:",
+     "outstanding", r"^outstanding(?: \w+)?(?: to [^:]{0,40})?:", "next step",
+     "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish|phase"
+     "|task)", "the rest|the others|the remain|the other ", r"\bthe (?:rest|others|remaining \w+"
+     r"|other (?:\w+ )?\w+) (?:(?:of|in|on|from) [^.,]{0,30} )?(?:still|(?:is|are) (?:not|still|next|to\b|open|waiting"
+     "|queued|unported)|isn't|aren't|haven't|hasn't|has not|have not|will (?:need|follow|come|take|get|be)"
+     r"|needs? (?!no\b)|waits?\b|follows?\b|comes?\b)(?! (?:affected|needed|changed|relevant|used|impacted|touched by))"
+     r"|\bthe (?:rest|remaining|remainder|others|other \w+) [^.]{0,60}\b(?:follow|comes? next|to do|come later"
+     "|still (?:need|to)|(?:can|could|will|should) (?:be done|wait|come|follow)|(?:is|are|remains?|stays?) (?:undone"
+     r"|unfinished|open|next|pending|left))|\bthe (?:rest|others)(?: of \w+(?: \w+)?)? needs? (?!no\b)"
+     r"|\bthe \w+ half remains as"), "none-left disposed reviewed", "names work that is left"),
+    ("remaining.list", "remaining", "lead-in", ("remain| left", r"^(?:\d+ )?(?:(?:tasks?|work|items?"
+     r"|steps?) (?:remaining|left)|(?:what |still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals"
+     "|categories|values|fields|options)))", "still |what's |what is ", "^(?:still (?:open|to do|needed|missing"
+     "|pending|outstanding|failing|broken|ahead)|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))",
+     "to do|todo|to-do", r"^to ?-?do(?: list)?(?: \([^)]*\))?:?$|^left to do", "so far|half|in progress|partly|partial"
+     "|incomplete|underway|under way", r"^(?:[^\n]{0,40} so far:?$|(?:about |roughly )?half-?(?: ?way)?\b|(?:still "
+     r"|work )?in progress|partly|partial(?:ly)?|incomplete|under ?way)\W*(?:there|done|complete|finished)?\W*$",
+     "outstanding|not yet|not done|not implemented|not started|next up|unfinished", "^(?:outstanding"
+     "|not (?:yet )?(?:done|implemented|started|finished|ported)|next up|unfinished)"), "none-left disposed reviewed",
+     "lists work that is left"),
+    ("remaining.next-up", "remaining", "heading", ("next up", r"next up\b(?! after)", "what's next", "^what's next"),
+     "none-left", "heads the next piece of work and stops"),
+    ("remaining.open-boxes", "remaining", "last-list", ("[ ]|⬜|☐|🔲|⏳", r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),
+     "reviewed disposed", "shows a to-do list with open boxes"),
+    ("remaining.part-done", "remaining", "ending", ("half", r"\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're "
+     r"|about )*half ?way\b|\bhalf (?:applied|done|finished|converted|ported|migrated)\b|\bhalf follows", "so far",
+     r"\d[^.]{0,40}\bso far\b|\bso far\b[^.]{0,40} (?:of|only) ", "%", "^(?:progress: )?(?:about "
+     r"|around )?\d\d?% (?:done|complete|finished)", "did not get to|didn't get to|to be continued|more work is needed"
+     "|more to follow|more follow", "", " follow", r"\b(?:will|'ll|to) follow(?: (?:in|with|next|soon|later|shortly"
+     r"|separately)\b|\W?$)", "placeholder|stub|hard-coded|hardcoded|mocked", r"\b(?:is|are|remains?|stays?) (?:only "
+     r"|still |just |currently )?(?:a )?(?:placeholders?|stubs?|stubbed|mocked|hard-?coded)\b[^.?]{0,60}\b(?:for now"
+     r"|so far|yet|at the moment|currently)|\b(?:still|currently) (?:a )?(?:placeholders?|stubs?|stubbed|mocked"
+     r"|hard-?coded)\b", " left| missing|outstanding|unported|unfinished|pending", r"\b(?:that|which) (?:are"
+     r"|is) (?:still )?(?:left|missing|open|outstanding|pending)\b|\bthe (?:missing|outstanding|unported|unfinished"
+     r"|pending) (?:ones?|two|three|parts?|pieces?|half)\b", "later|in a follow-up|in a second|for now",
+     r"\b(?:can|could|should|will|would|to) (?:still )?(?:be )?(?:done|added|handled|tackled|ported|migrated|addressed"
+     r"|implemented|fixed|converted|finished|follow|come|covered|wired|written)\b[^.?]{0,30}\b(?:later|afterwards"
+     r"|in a (?:later|follow-up|second) \w+)\b|\b(?:i|i've) (?:have )?(?:left|skipped|postponed|parked"
+     r"|put off)\b[^.?]{0,60}\b(?:for later|for now|for (?:a|the) (?:next|follow-up|later))", "i only |we only "
+     "|i've only", r"\b(?:i|we)(?:'ve| have)? only (?:did|done|got|managed|finished)\b", "nothing so far|nothing yet",
+     r"(?:^|[:—–,-] ?)nothing (?:so far|yet)\b", "first ", "^(?:and )?(?:that|this)(?:'s| is| was)(?: only"
+     r"| just)? (?:the )?first (?:batch|half|part|third|quarter|chunk|slice|of)\b", "not everything|not all",
+     r"\bnot (?:everything|all)\b[^.?]{0,30}\b(?:done|finished|complete\w*|in place|ported|converted|covered)\b",
+     "for now", r"\bi(?:'ve| have)? (?:skipped|left out)\b", " of |/", r"(?<![\d.,/])(\d+) ?(?:of|/"
+     r"|out of) ?(?:the )?(?!\1\b)\d+\b[^.]{0,30}\b(?:done|complete|completed|ported|migrated|translated|converted"
+     r"|finished|implemented)\b|\b(?:i|i've|we|we've) (?:have )?(?:processed|ported|migrated|translated|converted"
+     "|finished|implemented|done|completed|written|covered|labell?ed) (?:about |around "
+     r"|the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the |all )?(?!\2\b)\d"), "none-left disposed reviewed unchanged",
+     "reports a part of the work as done"),
+    ("remaining.not-done", "remaining", "ending", ("i still |we still ", r"\b(?:i|we) still (?:need|have) to\b",
+     "still ", r"\bstill (?:lacks?|miss(?:es|ing)?|requires?|wants?|uses? the old|relies on the old)\b",
+     "there's no |there is no |there are no ", r"\bthere(?:'s| is| are) no [^.?]{0,40}\b(?:yet|so far)\b",
+     "more work|another pass|needs ", r"\bneeds? (?:\w+ )?(?:more work|another (?:pass|round)|finishing|to be (?:done"
+     r"|ported|written|migrated|implemented|wired|converted|finished))\b", "still need|still have|still has"
+     "|still to be", r"\bstill (?:needs? (?:\w+ing|to be|fixing)|ha(?:ve|s) to|to be (?:done|fixed|ported|written|wired"
+     r"|migrated))\b", "still ", r"\b(?:is|are) still (?:open|pending|untouched|unported|unfixed|missing"
+     r"|to do)\b(?! until)|^(?:the |our )?(?:\w+ ){1,3}still (?:fails?|is (?:broken|red))\b", "not yet |yet to be",
+     r"\b(?:is|are) (?:not yet|yet to be) (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted"
+     r"|finished|covered|tested)\b", " yet", r"\b(?:isn't|aren't|is not|are not|hasn't been|haven't been"
+     r"|i haven't) (?:\w+ )?(?:done|started|touched|ported|wired|written|migrated|implemented|fixed|converted|finished"
+     r"|covered)\b[^.]{0,60}\byet\b", "left to do|remains unfinished|i haven't yet", "", "n't been |not been ",
+     r"(?<!that )(?<!which )(?<!who )\b(?:has|have)(?:n't| not) been (?:started|begun|touched|tackled|attempted"
+     r"|looked at)\b", " yet", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
+     r"|upstream)\b)[^.?]{0,120}\b(?:isn't|aren't|is not|are not|doesn't|don't|does not|do not) (?!have\b"
+     r"|exist)[^.?]{0,30}\byet\W?$", "still ", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
+     r"|upstream)\b)[^.?]{0,120}\bstill (?:do(?:es)?n't|does not|isn't|is not|aren't|are not|ha(?:s|ve)n't|can't"
+     r"|fails?\b|crash|break|hang)"), "none-left disposed reviewed gated handed-over",
+     "says that something is not done yet"),
+    ("remaining.status", "remaining", "table", ("todo|to do|not |pending|in progress|half|⏳|🔲|⬜|☐",
+     r"(?s)^(?=.*(?:\| ?(?:✅|✔|☑|done|complete|finished|ported|migrated"
+     r"|converted))).*\| ?(?:\W{1,3} ?)?(?:(?:not (?:yet )?(?:started|touched|begun|done|migrated|ported|converted"
+     r"|implemented|written)|to ?-?do|pending|in progress|half\w*|open)\b|[⏳🔲⬜☐])"), "reviewed disposed",
+     "shows parts that are done beside parts that are not begun"),
+    ("remaining.status-item", "remaining", "list", ("not |begun|nothing|half|untouched|unstarted|stubbed|progress|todo"
+     "|pending", r"(?s)^(?=.*\b(?:done|complete|finished|works?|ported|migrated|converted"
+     r"|pass)\b).*\n[^\n]{2,80}(?:[:—–-]|\() ?(?:❌|⏳|🔲|⬜)? ?(?:not (?:yet )?(?:started|touched|begun|done|migrated"
+     r"|ported|converted|implemented|written)|nothing (?:so far|yet)|(?:about |only )?half\w*(?: way| done)?|untouched"
+     r"|unstarted|stubbed|in progress|to ?-?do|pending)[^\n\w]{0,4}(?:\([^\n]{0,40})?(?:\n|$)"), "reviewed disposed",
+     "lists parts that are done beside parts that are not begun"),
     # -- capacity and wrap-up
-    ("capacity.context", "capacity", "ending", (), (
-        ("context", r"\b(?:my|i have|i've|i'm|our|we're|given the|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit|left|usage|length|remaining|i have)\b|\b(?:much|little|limited|remaining"
-                    r"|enough|low on|out of|most of) (?:of (?:my|the) )?context\b|\b(?:within|in) this context\b|\bcontext (?:is|has) (?:getting|grown|become|nearly|almost|running|filling)"),
-        (("token", "budget"), r"\b(?:low|out|short) (?:on|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my |our )?token budget"),
-        ("window", r"\bof my (?:context )?window"),
-        (("length of th", "conversation's length", "session's length"), r"\b(?:due to|given|because of|considering)\b")),
-     ("product", "none-left"), "gives its own context as the reason to end"),
-    ("capacity.fresh-session", "capacity", "ending", (), (
-        (("session", "conversation", "fresh context", "fresh start", "chat", "new thread"),
-         r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*|suggest\w*|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80}"
-         r" (?:fresh|new|next|another|separate|later|future|follow-up) (?:session|context|conversation|chat|thread|start)\b"),
-        ("tomorrow", r"\bpick (?:this|it|up)[^.]{0,30}\btomorrow\b")),
-     ("product", "disposed"), "leaves the rest to another session"),
-    ("capacity.stopping-point", "capacity", "ending", (), (
-        (("stopping point", "place to stop", "point to stop", "place to pause", "point to pause", "place to take a break", "natural break", "good checkpoint"),
-         r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient)\b"),
-        (("long session", "hand off here", "handing off here"), "")),
-     ("product",), "calls it a good place to stop"),
-    ("wrap-up.for-now", "wrap-up", "closing", (), (
-        ((" here", "for now", "for today", "a day", "it there"),
-         r"\b(?:i'll|i will|i'm|let me|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b"),
-        (("stopping", "pausing", "wrapping up"), r"^(?:stopping|pausing|wrapping up) (?:here|there|for now)\b"),
-        (("that's ", "that is "), r"\bthat(?:'s| is) (?:it|all|a wrap|enough) for (?:now|today)\b")),
-     ("gated", "none-left", "past-call"), "winds down while work is reported unfinished"),
+    ("capacity.context", "capacity", "ending", ("context", r"\b(?:my|i have|i've|i'm|our|we're|given the"
+     r"|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit|left|usage|length|remaining|i have)\b|\b(?:much"
+     r"|little|limited|remaining|enough|low on|out of|most of) (?:of (?:my|the) )?context\b|\b(?:within"
+     r"|in) this context\b|\bcontext (?:is|has) (?:getting|grown|become|nearly|almost|running|filling)", "token|budget",
+     r"\b(?:low|out|short) (?:on|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my "
+     "|our )?token budget", "window", r"\bof my (?:context )?window", "reply|response|message|answer|session|one go"
+     "|this turn", r"\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)|already (?:long|quite|very|getting)"
+     r"|limit|more than)\b[^.?]{0,60}\b(?:this|one|a single|my) (?:answer|reply|response|message|turn|go|session)\b"
+     r"|\b(?:this|my) (?:answer|reply|response|message|session) (?:is|has|was|would)\b[^.?]{0,20}\b(?:long|limit|large"
+     r"|big)\b", "budget|tokens|my time|my turn", r"\b(?:used|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much"
+     r"|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b",
+     "running |run out|ran ", r"\b(?:running|run|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space"
+     r"|tokens|output|budget|calls)\b", "my |the output limit|the response limit|the turn limit", r"\b(?:my"
+     r"|the) (?:output|response|turn|message|step)[\w -]{0,12} (?:limit|budget|quota|allowance)", "own session"
+     "|own turn|own conversation|own chat|own round|sitting|sessions|fresh eyes|fresh head", r"\b(?:deserves?|warrants?"
+     r"|needs?|merits?) (?:its|their) own (?:session|turn|conversation|chat|round)\b|\b(?:too|more than"
+     r"|in) [^.?]{0,40}\b(?:one|a single) sitting\b|\b(?:take|need|require|span)\w*\b[^.?]{0,30}\b(?:several|multiple"
+     r"|many|a few|a couple of|more|\d) (?:more |further )?sessions\b|\bwith fresh (?:eyes|head)\b", "keep this"
+     "|keeping this|keep the", r"\bkeep(?:ing)? (?:this|the) (?:response|answer|reply|turn|message|session"
+     r"|conversation)\b[^.?]{0,20}\b(?:short|manageable|small|focus\w*|reason\w*|within|under)", "separately"
+     "|another time|split ", r"\b(?:suggest|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately"
+     r"|another time|split (?:it|this|the \w+) (?:here|there))", "length of th|conversation's length|session's length",
+     r"\b(?:due to|given|because of|considering)\b"), "product none-left",
+     "gives its own context as the reason to end"),
+    ("capacity.fresh-session", "capacity", "ending", ("session|conversation|fresh context|fresh start|chat|new thread",
+     r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*|suggest\w*"
+     r"|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80} (?:fresh|new|next|another|separate|later|future"
+     r"|follow-up) (?:session|context|conversation|chat|thread|start)\b", "tomorrow", r"\bpick (?:this|it"
+     r"|up)[^.]{0,30}\btomorrow\b"), "product disposed", "leaves the rest to another session"),
+    ("capacity.stopping-point", "capacity", "ending", ("stopping point|to stop|to pause|to take a break|to break"
+     "|to wrap|natural break|checkpoint", r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient"
+     r"|decent|obvious|right)\b[^.?]{0,20}\b(?:stopping point|break\b|checkpoint|(?:moment|point|place|spot"
+     "|time) to (?:stop|pause|break|end|wrap|leave|take a))", "long session|hand off here|handing off here", ""),
+     "product", "calls it a good place to stop"),
+    ("wrap-up.for-now", "wrap-up", "closing", (" here|for now|for today|a day|it there", r"\b(?:i'll|i will|i'm|let me"
+     r"|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up"
+     r"|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b", "stopping|pausing|wrapping up",
+     r"^(?:stopping|pausing|wrapping up) (?:here|there|for now)\b", "that's |that is ", r"\bthat(?:'s| is) (?:it|all"
+     r"|a wrap|enough) for (?:now|today)\b"), "gated none-left past-call",
+     "winds down while work is reported unfinished"),
 )
 
-# id, kind, scope, needs, pattern, says. Kinds: "excuse" disposes of the hit that names it; "person" does so too, and is
-# shown, since only a person can take that step; "blocker" lifts every hit of the families in LIFTED; "waits" lifts nothing.
+# id, kind, scope, cues, says. Kinds: "excuse" disposes of the hit that names it; "person" does so too, and
+# is shown, since only a person can take that step; "blocker" lifts every hit of the families in LIFTED; "waits" tells
+# that the message waits for something that runs, and lifts nothing by itself.
 EXCUSES = (
-    ("courtesy", "excuse", "unit", (), (
-        (("anything else", "any other", "any further", "any more", "any specific", "any questions", "any issues", "any problems", "any adjustments", "any changes", "any clarification",
-          "something else", "what else"), r"^(?!.*\b(?:commit|or anything else)\b)"),
-        (("help with", "help you with", "i help", "i assist", "have questions", "like to know", "know more"), ""),
-        (("make sense", " help?", "answer your"), r"^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense|help|answer)")),
-     "is a polite closing"),
-    ("your-words", "excuse", "unit", (), (
-        (("did you mean", "you mean", "you meant", "referring to", "talking about", "to remember", "focus on when"), ""),
-        ("like to clarify", r"like to clarify(?!.*\bwork on)"),
-        (("were you", "your "), r"\bwere you (?:going|trying)\b|\byour (?:message|question|request)\b")),
-     "asks what was meant"),
-    ("asks-facts", "excuse", "unit", (), (
-        (("does ", "did ", "is ", "are ", "was ", "were ", "has ", "have ", "had "), r"(?:^|[—–:,] )(?:and |so |but )?(?:does|did|is|are|was|were|has|have|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)"),
-        (("how ", "when ", "who ", "why ", "what "), r"(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want|far))|when|who|why|what (?:is|are|does|did|were|was|happens|error|version|about))\b"),
-        (("can you", "could you", "do you "), r"(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you|do you (?!want|prefer|like|think|need)\w+)"),
-        ("which ", r"which [^?]{0,60}\b(?:are you|do you (?!want|prefer|like|think)\w+|did|does)\b")),
-     "asks what only the reader knows"),
-    ("your-hands", "excuse", "unit", (), (
-        (("test", "try", "another shot", "see ", "check", "look", "verify", "save", "log in", "sign in", "rerun", "restart"),
-         r"\bmind (?:test|check|try|runn|restart|verify)ing\b|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|re-?run|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b"),),
+    ("courtesy", "excuse", "unit", ("anything else|any other|any further|any more|any specific|any questions"
+     "|any issues|any problems|any adjustments|any changes|any clarification|something else|what else",
+     r"^(?!.*\b(?:commit|or anything else)\b)", "help with|help you with|i help|i assist|have questions|like to know"
+     "|know more", "", "make sense| help?|answer your", "^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense"
+     "|help|answer)"), "is a polite closing"),
+    ("your-words", "excuse", "unit", ("did you mean|you mean|you meant|referring to|talking about|to remember"
+     "|focus on when", "", "like to clarify", r"like to clarify(?!.*\bwork on)", "were you|your ",
+     r"\bwere you (?:going|trying)\b|\byour (?:message|question|request)\b"), "asks what was meant"),
+    ("asks-facts", "excuse", "unit", ("does |did |is |are |was |were |has |have |had ", "(?:^|[—–:,] )(?:and |so "
+     r"|but )?(?:does|did|is|are|was|were|has|have|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)",
+     "how|when |who|why |what|where |which ", "(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want"
+     "|far))|where(?! (?:should|would|do you want))|when|who|why|what's (?!next|your|the priority)"
+     r"|which (?:\w+ ){1,2}(?:is|was|were|did|does) (?!best|better|next|first|right)|what (?:do you (?!want|prefer|like"
+     r"|think)\w+|is|are|does|did|were|was|happens|error|version|about))\b", "can you|could you|do you ",
+     "(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you|do you (?!(?:also |still |really |rather |even )?(?:want"
+     r"|prefer|like|think|need|mind)\b)\w+)", "which ", r"which [^?]{0,60}\b(?:are you|do you (?!want|prefer|like"
+     r"|think)\w+|did|does)\b"), "asks what only the reader knows"),
+    ("your-hands", "excuse", "unit", ("test|try|learn|another shot|see |check|look|verify|save|log in|sign in|rerun"
+     "|restart", r"^(?!.*\b(?:me to|should i|shall i|i should)\b).*(?:\bmind (?:test|check|try|runn|restart"
+     r"|verify)ing\b|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|learn|re-?run"
+     r"|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b)"),
      "is for the reader's own hands"),
-    ("gated", "person", "unit", (), (
-        (("once the", "after the", "when the", "once your", "wait for you"), r"\b(?:once|after|when) (?:the|your) [\w ]{1,30} (?:is|are) (?:in|set|added|configured|live|merged|filled|up)\b|\bwait for you\b"),
-        (("and i'll", "and i will", "and i can", "then i'll", "then i will"),
-         r"^(?:then |now |just )?(?:check|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign|go to|try|put|plug|install|select|enable|tap|press|visit|type|send|share|upload|drop)\b"),
-        (("once you", "after you", "when you", "as soon as you"),
-         r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?:\w+ed|done|set|run|put|sent|ran|log\w*|re-?\w+|enter\w*|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b"),
-        ("if you", r"\bif you (?:can |could )?(?:share|paste|provide|send|point|give me|tell me (?:where|what)|upload|run|grant|have the|see|hit|get|still)\b"),
-        ("please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b"),
-        (("paste ", "send ", "share "), r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))"),
-        ("let me know ", r"let me know (?:once|when(?! you(?:'re| are| want| would)| i )|what(?! (?:you'd|you want|i should))|if it|how it|if (?:(?:the|that|this)(?![^.]{0,20}\b(?:plan|approach|design|for you|sounds))"
-                         r"|you (?:see|hit|still|run|get|success\w+)))\b"),
-        (("when it's done", "then let me know", "tell me when"), r"when it's done|then let me know|tell me when(?! you)")),
+    ("gated", "person", "unit", ("once |after |when |as soon as |wait for you", r"\b(?:once|after|when"
+     r"|as soon as) (?:the|your|it|that|they|those)(?: [\w -]{1,30})?(?:'s|'re| is| are) (?:in|set|added|configured"
+     "|live|merged|filled|up|there|here|available|back|online|connected|plugged|installed|enabled|unlocked|renewed"
+     r"|granted|in place)\b|\b(?:once|when|after|as soon as) i(?:'ve got| have| get| receive) (?:it|that|them|those"
+     r"|your|access|(?:the|a) (?:new )?(?:key|token|password|file|logs?|details|info|answer|credentials))\b"
+     r"|\bwait for you\b", "and i'll|and i will|and i can|then i'll|then i will", "^(?:then |now |just )?(?:check"
+     "|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign|go to|try|put|plug|install|select"
+     r"|enable|approve the|accept|unlock|grant|rebuild|reconnect|tap|press|visit|type|send|share|upload|drop)\b",
+     "once you|after you|when you|as soon as you", r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv"
+     r"|confirm|agre|decid|want|lik|preferr|answer|repli)ed)(?:\w+ed|done|set|run|put|sent|ran|plug|connect|enable"
+     r"|log\w*|re-?\w+|enter\w*|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b",
+     "if you", r"\bif you (?:can |could )?(?:share|paste|provide|send|point|plug|connect|enable|install|add|create|log"
+     "|sign|restart|reboot|unlock|attach|rotate|renew|invite|give me|tell me (?:where|what)|upload|run|grant|have the"
+     r"|see|hit|get|still)\b", "please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload"
+     r"|refresh|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b",
+     "paste |send |share ", r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))", "let me know ",
+     "let me know (?:once|when(?! you(?:'re| are| want| would)| i )|what(?! (?:you'd|you want|i should))|if it|how it"
+     "|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits|(?:looks?|is"
+     r"|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))|you (?:see|hit|still|run|get|success\w+)))\b",
+     "when it's done|then let me know|tell me when", "when it's done|then let me know|tell me when(?! you)"),
      "waits for something that only the reader can do"),
-    ("handed-over", "person", "near", (), (
-        ("please ", r"\bplease (?!note|see|find|keep|approve|tell)\w+"),
-        (("you need to", "you have to", "you'll need to", "you'll have to", "your turn", "waiting for you", "waiting on you"), ""),
-        (("once you", "after you", "when you", "as soon as you"), ""),
-        (("let me know", "tell me "), r"\b(?:let me know|tell me) (?:once|when|what|if|how|which)\b"),
-        (("can you ", "could you "), r"\b(?:can|could) you \w+[^.]{0,120}\?"),
-        ("if you ", r"\bif you (?:can|could|paste|share|send|still|get|see|run)\b")),
-     "follows from a step that the reader must take"),
-    ("stative", "excuse", "unit", (), (
-        (("know", "be ", "keep ", "have ", "leave ", "wait", "remember ", "hold ", "stop ", "stay ", "pause ", "note ", "say ", "explain", "stand ", "report back", "let you", "see you", "ping you", "tell you",
-          "update you", "get back", "use ", "never ", "not ", "add that", "avoid "),
-         r"\b(?:let me|i'll|i will|i shall|going to|need to|about to) (?:now |also |then |just |only )?(?:know|be|keep (?:the|an|it|that|this|in|you)|have|leave|wait|remember|hold|stop|stay|pause|note|say|explain|stand"
-         r"|report back|let you|(?:see|ping|tell|update|keep) you|get back|use|never|not|add that|avoid)\b"),),
+    ("stative", "excuse", "unit", ("know|be |keep |have |leave |wait|remember |hold |stop |stay |pause |note |say "
+     "|explain|stand |report back|let you|see you|ping you|tell you|update you|get back|use |never |not |add that"
+     "|avoid ", r"\b(?:let me|i'll|i will|i shall|going to|need to|about to) (?:now |also |then |just |only )?(?:know"
+     "|be|keep (?:the|an|it|that|this|in|you)|have|leave|wait|remember|hold|stop|stay|pause|note|say|explain|stand"
+     r"|report back|let you|(?:see|ping|tell|update|keep) you|get back|use|never|not|add that|avoid)\b"),
      "is a state and no step of work"),
-    ("subject", "excuse", "unit", (), (
-        ("ing ", r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?|takes?|avoids?|keeps?"
-                 r"|means|helps?|caused?|led|removes?|removed|requires?|lets|where)\b"),),
+    ("handed-over", "person", "near", ("please ", r"\bplease (?!note|see|find|keep|approve|tell)\w+", "you need to"
+     "|you have to|you'll need to|you'll have to|your turn|waiting for you|waiting on you", "", "once you|after you"
+     "|when you|as soon as you", r"\b(?:once|after|when|as soon as) you(?:'ve)? (?!(?:\w+ )?(?:confirm|approve|agree"
+     "|decide|choose|pick|say|give|want|like|prefer|ok|reply|respond|answer|tell)|are (?:ready|happy|ok|fine))",
+     "let me know|tell me ", r"\b(?:let me know|tell me) (?:once|when|what|if|how|which)\b", "can you |could you ",
+     r"\b(?:can|could) you \w+[^.]{0,120}\?", "if you ", r"\bif you (?:can|could|paste|share|send|still|get|see"
+     r"|run)\b"), "follows from a step that the reader must take"),
+    ("subject", "excuse", "unit", ("ing ", r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will"
+     "|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?"
+     r"|takes?|avoids?|keeps?|means|helps?|caused?|led|removes?|removed|requires?|lets|where)\b"),
      "has the word as the subject of a statement"),
-    ("standing", "excuse", "unit", (), (
-        (("from now on", "whenever", "going forward", "in future", "in the future", "automatically", "every time", "each time", "always"), ""),
-        ("future ", r"^future \w+")), "promises a habit and no next step"),
-    ("your-turn", "excuse", "unit", (), (
-        (("you'll want", "you will want", "you can", "you may", "you might", "you could", "you should"), ""),), "tells the reader what to do"),
-    ("offer", "excuse", "unit", (), (
-        (("let me know", "should you "), ""),
-        ("if ", r"(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b")), "is a conditional offer"),
-    ("public", "person", "unit", (), (
-        (("push", "publish", "merge", "delete", "wipe", "force-push", "tear down", "not pushed", "discard", "pull request", " pr ", " pr?", "reset ", "post ", "send ", "drop ", "deploy ", "release"),
-         r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delete|wipe|tear down|discard|not pushed|reset [^?]{0,40}\bto (?:match|remote|origin)|(?:create|raise|open|submit) (?:a|the|another)"
-         r" (?:pr|pull request)|post (?:this|it|that|the|these|a)|send (?:this|it|the|that)|drop (?:the|that) (?:table|database|column|data|branch|schema|stash|index)\w*|deploy (?:it |this |that )?to (?:prod|live)"
-         r"|cut (?:a|the) release|release (?:it|this))\b"),),
+    ("standing", "excuse", "unit", ("from now on|whenever|going forward|in future|in the future|automatically"
+     "|every time|each time|always", "", "future ", r"^future \w+"), "promises a habit and no next step"),
+    ("your-turn", "excuse", "unit", ("you'll want|you will want|you can|you may|you might|you could|you should", ""),
+     "tells the reader what to do"),
+    ("offer", "excuse", "unit", ("let me know|should you ", "", "if ", "(?:^|[,—–] )(?:and )?if (?:you|it|that|the"
+     r"|this|any|anything|there)\b"), "is a conditional offer"),
+    ("public", "person", "unit", ("push|publish|merge|delete|wipe|force-push|tear down|not pushed|discard|pull request"
+     "| pr | pr?|reset |post |send |drop |deploy |release|rewrit|submit |really want|are you sure|you're sure|explicit",
+     r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delete|wipe|tear down"
+     r"|discard|not pushed|really want|are you sure|you're sure|explicit (?:yes|ok|consent|confirm\w+|approval)"
+     r"|reset [^?]{0,40}\bto (?:match|remote|origin)|submit (?:it|this|the)|(?:create|raise|open|submit) (?:a|the"
+     "|another) (?:pr|pull request)|post (?:this|it|that|the|these|a)|send (?:this|it|the|that)|drop (?:the"
+     r"|that) (?:table|database|column|data|branch|schema|stash|index)\w*|rewrit\w+ [^.]{0,40}history|deploy (?:it "
+     r"|this |that )?to (?:prod\w*|live)|cut (?:a|the) release|release (?:it|this))\b"),
      "is public or cannot be undone"),
-    ("past-call", "excuse", "unit", (), (
-        (("as requested", "as you asked", "as you said", "as you wanted", "as agreed", "as instructed"), ""),
-        (("your call", "your decision", "your choice", "your preference", "your approval", "your go", "your review", "your feedback"),
-         r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your\b|\byour (?:call|decision|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)")),
-     "cites a decision that was made"),
-    ("answered", "excuse", "near", (), (("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"),), "answers the question itself"),
-    ("none-left", "excuse", "unit", (), (
-        ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain|\w+ left)"),
-        (("no ", "zero ", "without "), r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding|pending|todos?|open)\b"),
-        (("nothing", "none "), r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open|to do)\b|\bnone (?:\w+ )?(?:remain|left)")),
-     "says that nothing is left"),
-    ("none-left.after", "excuse", "near", (), (("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b"),), "says that nothing follows"),
-    ("disposed", "excuse", "list", (), (
-        (("out of scope", "on purpose", "not part of", "someone else", "owned by", "assigned to", "blocked by", "kept for", "don't fail", "logged as", "in the backlog", "by design", "intentional", "deliberate",
-          "unrelated", "preexisting", "pre-existing", "known issue", "known failure", "known flake", "as agreed", "as you agreed"), ""),
-        ("outside", r"\boutside (?:this|the|of)\b"),
-        ("tracked", r"\btracked (?:in|as|under|by|separately)\b"),
-        (("deferred", "moved ", "filed "), r"\b(?:deferred|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)"),
-        ("on main", r"\b(?:fails?|failing|present|happens?) on main\b"),
-        ("threshold", r"below (?:the )?threshold")),
-     "disposes of what is left"),
-    ("reviewed", "excuse", "list", (), (
-        (("i flagged", "i raised", "requesting changes", "requested changes", "test plan", "how to test", "if you still", "'s pr", "'s review", "'s branch"), ""),
-        ("posted", r"\bposted (?:to|on|a)\b"), ("review ", r"\breview (?:posted|comment|pass|complete|of)\b"), ("pr ", r"\bpr #?\d+"),
-        (("author", "reviewer"), r"\b(?:the|his|her|their) (?:author|reviewer)\b")),
-     "reviews someone else's work"),
-    ("product", "excuse", "unit", (), (
-        (("summariser", "summarizer", "the model", "model's", "user", " api", "endpoint", "provider", "truncat", "chunk", "max_tokens", "cookie", "login", "log in", "expire", "auth", "jwt", "react"), ""),),
-     "speaks of the product"),
-    # -- only a person can lift these
-    ("blocker.credentials", "blocker", "near", (), (
-        (("password", "credential", "api key", "secret", "2fa", "log in", "login", "sign in", "access", "permission", "sudo", "otp", "account"),
-         r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b(?:passwords?|credentials?|api keys?"
-         r"|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b"),),
-     "needs credentials or access that a person holds"),
-    ("blocker.hands", "blocker", "near", (), (
-        (("device", "phone", "plug", "browser", "gui", "physical", "manually", "your machine", "by hand", "dashboard", "emulator"),
-         r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to|only you can|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*|manually|your machine"
-         r"|by hand|dashboard|emulator)\b"),),
-     "needs a person's hands"),
-    ("blocker.cannot-be-undone", "blocker", "near", (), (
-        (("irreversible", "be undone", "in production", "prod data", "production data", "permanent", "data loss"),
-         r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until|before)\b[^.]{0,80}\b(?:irreversible|be undone|in production|prod(?:uction)? (?:data|database)|permanent(?:ly)?|data loss)\b|\b(?:irreversible|be undone|permanently)\b[^?]{0,200}\?"),),
+    ("past-call", "excuse", "unit", ("as requested|as you asked|as you said|as you wanted|as agreed|as instructed", "",
+     "your call|your decision|your choice|your preference|your approval|your go|your review|your feedback",
+     r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your\b|\byour (?:call|decision"
+     "|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)"), "cites a decision that was made"),
+    ("answered", "excuse", "near", ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"),
+     "answers the question itself"),
+    ("none-left", "excuse", "unit", ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain"
+     r"|\w+ left)", "no |zero |without ", r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding"
+     r"|pending|todos?|open)\b", "nothing|none ", r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open"
+     r"|to do)\b|\bnone (?:\w+ )?(?:remain|left)"), "says that nothing is left"),
+    ("none-left.after", "excuse", "near", ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b"),
+     "says that nothing follows"),
+    ("unchanged", "excuse", "unit", ("unchanged|untouched|the same|selected|remain valid|remain available|remain green"
+     "|remain stable|remain intact|remain in place|left untouched|left as ", ""), "says that something stays as it is"),
+    ("disposed", "excuse", "list", ("out of scope|on purpose|not part of|someone else|owned by|assigned to|blocked by"
+     "|kept for|don't fail|logged as|in the backlog|by design|intentional|deliberate|unrelated|preexisting"
+     "|pre-existing|known issue|known failure|known flake|as agreed|as you agreed", "", "outside", r"\boutside (?:this"
+     r"|the|of)\b", "tracked", r"\btracked (?:in|as|under|by|separately)\b", "deferred|moved |filed ", r"\b(?:deferred"
+     r"|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)", "on main", r"\b(?:fails?|failing"
+     r"|present|happens?) on main\b", "threshold", "below (?:the )?threshold"), "disposes of what is left"),
+    ("reviewed", "excuse", "list", ("i flagged|i raised|requesting changes|requested changes|test plan|how to test"
+     "|if you still|'s pr|'s review|'s branch", "", "posted", r"\bposted (?:to|on|a)\b", "review ",
+     r"\breview (?:posted|comment|pass|complete|of)\b", "pr ", r"\bpr #?\d+", "author|reviewer|should-fix|must-fix"
+     "|nitpick|the contributor|praise", ""), "reviews someone else's work"),
+    ("reviewed.message", "excuse", "message", ("[high]|[medium]|[low]|🔴|the pr is|lgtm|request changes", ""),
+     "is a review's list of findings"),
+    ("product", "excuse", "unit", ("summariser|summarizer|the model|model's|user| api|endpoint|provider|truncat|chunk"
+     "|max_tokens|cookie|login|log in|expire|auth|jwt|react", ""), "speaks of the product"),
+    ("blocker.credentials", "blocker", "near", ("password|credential|api key|secret|2fa|log in|login|sign in|access"
+     "|permission|sudo|otp|account", r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to"
+     "|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your"
+     r"|please)\b[^.]{0,80}\b(?:passwords?|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?"
+     r"|sudo|otp|account)\b"), "needs credentials or access that a person holds"),
+    ("blocker.hands", "blocker", "near", ("device|phone|plug|browser|gui|physical|manually|your machine|by hand"
+     "|dashboard|emulator", r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to"
+     r"|only you can|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*"
+     r"|manually|your machine|by hand|dashboard|emulator)\b"), "needs a person's hands"),
+    ("blocker.cannot-be-undone", "blocker", "ending", ("cannot be undone|can't be undone|cannot be taken back"
+     "|can't be taken back|cannot be reversed|can't be reversed|no undo|no backup|unrecoverable|not recoverable"
+     "|cannot be recovered|can't be recovered|cannot be restored|can't be restored|no way back|irreversib"
+     "|permanently delete|irrevocab|real money", "", "production|prod data|live data", r"\b(?:drop|delet|wip|overwrit"
+     r"|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?", "mail|message|notif|newsletter|invit",
+     r"\b(?:e-?mails?|notifications?|messages?|newsletters?|invit\w+) (?:\w+ ){0,4}(?:\d[\d,.]*|all|every|real"
+     r"|the) (?:\w+ ){0,2}(?:customers|users|subscribers|people|recipients|members|clients)", "charge|refund|pay"
+     "|purchase|buy|transfer", r"\b(?:charge|refund|pay|purchase|buy|transfer)\w*\b[^.?]{0,50}(?:\$|€|£|cards?\b"
+     "|customers|money)", "irreversible|permanent|data loss", r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until"
+     r"|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?|data loss)\b|\bpermanently\b[^?]{0,200}\?"),
      "asks before something that cannot be undone"),
-    ("blocker.missing-facts", "blocker", "near", (), (
-        (("i need you to", "please provide", "please share", "please paste", "please send", "please clarify", "please add", "send me", "was cut off", "got cut off"), ""),
-        (("can you ", "could you "), r"\b(?:could|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload|confirm (?:whether|which|what))\b")),
+    ("blocker.missing-facts", "blocker", "near", ("i need you to|please provide|please share|please paste|please send"
+     "|please clarify|please add|send me|was cut off|got cut off", "", "can you |could you ", r"\b(?:could"
+     r"|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload|confirm (?:whether|which|what))\b"),
      "needs facts that only a person has"),
-    # -- it says that it waits for something that runs
-    ("waits.running", "waits", "ending", (), (
-        ("waiting ", r"\bwaiting (?:on|for) (?!you)"),
-        (("still running", "still working", "still going", "still in progress", "still executing", "still building", "still processing", "in the background", "be notified", "will notify", "reports back",
-          "check back", "wake me", "wakes me", "is running", "are running", "now running", "is in progress", "are in progress", "— running", "| running", "are working"), ""),
-        (("finish", "complete", "report", "return", "land", "come", "done", "pass", "exit", "respond", "end"),
-         r"\b(?:once|when|until|after|as soon as|as) (?:\w+ ){1,6}(?:finish\w*|complet\w*|reports?|returns?|lands?|comes? (?:back|in)|done|passes|exits?|ends?|respond\w*)\b")),
+    ("waits.running", "waits", "ending", ("waiting ", r"\bwaiting (?:on|for) (?!you)", "still running|still working"
+     "|still going|still in progress|still executing|still building|still processing|in the background|be notified"
+     "|will notify|reports back|check back|wake me|wakes me|is running|are running|now running|is in progress"
+     "|are in progress|— running|are working", "", "notify when|checking back|holding for the ", "", "running",
+     r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now |still )?running\b",
+     "once |as soon as |when |until |as they |after ", r"\b(?:once|when|until|after|as soon as|as) (?:(?:the|all|both"
+     r"|its|their|each) )?(?:it|they|these|those|ci|\d+|(?!i\b|we\b|you\b)[\w-]+)(?: \w+)? (?:finish\w*|complet\w*"
+     r"|reports?|returns?|lands?|comes? (?:back|in)|(?:is|are) done|pass(?:es)?|exits?|responds?|arrives?)\b"),
      "waits for something that runs"),
 )
-# Rules of low confidence: logged and counted, never a reason to hold; "continuing" ones do hold after a turn without a tool call.
+# Rules of low confidence: logged and counted, never a reason to hold; but a plan told after no tool call at all holds.
 ADVISORY = ("remaining.bare-count", "continuing.intent")
 # What a blocker lifts, and what it does not: an announced next step stays a contradiction.
 LIFTED = ("permission", "menu", "your-call", "remaining")
 READ_AT_MOST = 32768     # of a longer message the ending is read, so that any size is judged in bounded time
 UNIT_AT_MOST = 1500      # a longer sentence is no sentence; its end is looked at
+COMPILED = {}            # patterns that were used
 NOT_AN_END = ("e.g.", "i.e.", "vs.", "cf.", "approx.", "no.", "fig.", "incl.", "z.b.", "d.h.", "bzw.", "p.ej.")
+# Words of other languages that English text does not hold; with letters beyond ASCII they open the rules for those
+# languages, which would else be compiled for nothing on each English question.
+OTHER_WORDS = (
+    "¿", "¡", " que ", " para ", " por ", " los ", " las ", " una ", " con ", " del ", " el ", " la ", " en ",
+    " y ", " se ", " lo ", " al ", " un ", " de ", " falta", " quedan", " restam", " tudo ", " com ", " uma ",
+    " quer", " quieres", " sigo", " deseja", " gostaria", " posso", " continuo", " continuar", " vou ", " agora",
+    " ahora", " os ", " ou ", " o ", " e ", " eu ", " une ", " les ", " le ", " ce ", " des ", " pour ", " dans ",
+    " je ", " tu ", " vous ", "-tu ", "-vous", "-je ", "j'attends", " est ", " reste ", " continuer", " on valide",
+    " valide ", " laquelle", " und ", " der ", " das ", " die ", " ein ", " ist ", " nicht ", " mit ", " ich ",
+    " wir ", " sie ", " noch ", " weiter", " soll ", " wie ", " qual ", " prefere", " elige", " escolha", " puedo",
+    " podemos", " voy ", " sag ", " einfach", " ob ", " dann ", " wenn ", " auf ", " faltan", " pronto", " listo",
+    " siguiente", " souhaites", " choisis", " prochaine", " suite ")
 BULLETS = "-*+\u2022\u00b7\u25aa\u25e6\u2013\u2610\u2611\u2612\u2b1c\U0001f532"
 CLOSERS = "\"')]*_\u201d\u00bb\u300d\u300f\uff09" + MARK
 
 # --- rules: turn-ends in other languages ----------------------------------------------------------
 
-# What an ask, a debt and an announcement give way to.
-_ASK = ("courtesy", "gated", "asks-facts", "public")
-_OWED = ("disposed", "gated", "your-turn")
-_NEXT = ("gated", "your-turn", "disposed")
-_PRODUCT = ("product",)
-
 RULES_OTHER = (
-    # Chinese, both scripts. Who acts is mostly left unsaid: an ask is known by its modal and its particle.
-    ("zh.permission.want-me-to", "permission", "ending", ("吗", "嗎", "？", "?"),
-     r"(?:要不要|需不需要|用不用|是否|可否|能否|可以|想让|想讓|想要|希望|要)[^。\n]{0,12}(?:我|继续|繼續|开始|開始|执行|執行|实施|实现|进行|進行|直接|立即|马上|馬上|先做|先改"
-     r"|一并)[^。\n]{0,60}(?:[吗嗎][？?]?|呢？|[？?])|^要[^。\n]{1,10}[吗嗎]", _ASK, "asks for leave it already has"),
-    ("zh.permission.say-so", "permission", "ending", ("我",),
+    ("zh.permission.want-me-to", "permission", "ending", ("吗|嗎|？|?", r"(?:要|是否|可否|能否|可以|想让|想讓|希望)[^。\n]{0,12}(?:我|继续|繼續"
+     r"|开始|開始|执行|執行|实施|进行|直接|立即|现在|先|应用)[^。\n]{0,60}(?:[吗嗎]|[？?])\W{0,4}$|^要[^。\n]{1,10}[吗嗎]"),
+     "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("zh.permission.say-so", "permission", "ending", ("的话|的話", r"的[话話][，,]?[^。\n]{0,4}我(?!的|们的)", "如果|如你|若|只要|要是",
      r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|沒問題|确认|確認|可以|愿意|願意|(?<!不)需要|希望|准备"
-     r"|準備)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|(?:同意|没问题|沒問題|确认|確認|可以|(?<![a-z])ok|一声|一聲|一句话)(?:的话|的話|之后|以后|后|後|，"
-     r"|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|來|会|會|将|將|马上|馬上|立即|立刻|开始|開始|继续|繼續|帮|幫|直接)",
-     _ASK, "waits for a yes it already has"),
-    ("zh.your-call.tell-me", "your-call", "ending", ("我", "请", "請", "等", "你", "您"),
-     r"(?:告[诉訴]我|回复|回覆|[请請]|等)[^。\n]{0,12}(?:选择|選擇|选一|選一|偏好|指示|决定|決定|哪个|哪個|哪种|哪種|哪一|方向|优先|優先)|[你您](?:来|來|自己)?(?:决定|決定"
-     r"|选一|選一|拍板)|由[你您][^。\n]{0,6}定|[你您](?:觉得|覺得|看)(?:呢|如何|怎么|怎麼)|等[你您][^。\n]{0,6}(?:确认|確認|回复|回覆)|[请請](?:先)?(?:确认"
-     r"|確認)[^。\n]{0,4}(?:是否|方案|后|後|：)", _ASK, "hands the choice back"),
-    ("zh.continuing.now-i", "continuing", "last", ("现在", "現在", "接下", "下面", "马上", "馬上", "我", "继续", "繼續", "开始", "開始",
-     "这就", "然"),
-     r"^(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:(?:现在|現在|接下来|接下來|下面|马上|馬上|这就|然后|然後)(?:我们|我們|我)?(?!已)\w{0,2}?|[让讓]我(?:们"
-     r"|們)?\w?|我(?!已|的|们已|也)\w{1,3}?|(?=继续|繼續|开始|開始))(?:继续|繼續|开始|開始|处理|處理|执行|執行|修复|修復|实现|實現|实施|检查|檢查|查看|看|读取|讀取|阅读|运行"
-     r"|運行|测试|測試|更新|创建|創建|编写|編寫|写|輸出|输出|整理|整合|分析|搜索|添加|完善|迁移|遷移|验证|驗證|修改|改|重构|重構|补充|補|生成|做|跑)(?![^。\n]{0,60}(?:了|吗|嗎"
-     r"|完成|完毕|即可|就行|你|您|以下命令))[^\n]{0,60}$", _NEXT, "announces work that did not come"),
-    ("zh.remaining.list", "remaining", "last-list", ("待", "未", "剩", "尚", "还", "還", "后续", "後續", "下一步"),
-     r"^[^\n]{0,30}(?:[待未](?:完成|实现|實現|办|辦|处理|處理|修复|修復|解决|解決|迁移|遷移)|剩余|剩餘|剩下|尚未|还没|還沒|还需|還需|(?:后续|後續"
-     r"|下一步)[^\n]{0,12}(?:需要|工作|任务|任務))[^\n]{0,20}\n", _OWED, "lists what is still to do"),
-    ("zh.remaining.still", "remaining", "ending", ("还", "還", "剩", "尚", "仍"),
-     r"(?:[还還](?:有|剩|需|差|没|沒)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有|尚未)[^。\n]{0,24}(?:\d|(?:一|二|两|兩|三|四|五|六|七|八|九|十|几|幾)(?:个|個|项|項|处|處"
-     r"|步|条|條|张|份))[^。\n]{0,24}(?:完成|实现|實現|处理|處理|做|修|迁移|遷移|改|跑|测|測|写|寫)|(?:剩下|剩余|剩餘|其余)[^。\n]{0,20}(?:我会|我将|我再|继续|繼續)",
-     _OWED, "says that work is left"),
-    # Japanese
-    ("ja.permission.shall-i", "permission", "ending", ("ますか", "ましょうか", "ですか", "でしょうか"),
-     r"(?:ましょうか|\wますか|(?:よろしい|いい|よい|良い|わない|しい|必要)(?:です|でしょう)か)\W{0,4}$", _ASK, "asks for leave it already has"),
-    ("ja.permission.say-so", "permission", "ending", ("ば", "なら", "たら", "次第"),
-     r"(?:必要|希望|要望|よろし|よけれ|問題な|指示|承認|ok|了承|お知らせ|教えて|言って|選んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手|サポート)",
-     _ASK, "waits for a word it does not need"),
-    ("ja.your-call.which", "your-call", "closing", ("ください", "待ち", "願い", "いかが"),
-     r"いかが[^。\n]{1,9}か|(?:選んで|選択して|お選び|決めて|判断|指示|指定|教えて|お知らせ|申し付け|承認)[^。\n]{0,6}(?:ください|お願い|待ち)",
-     _ASK, "hands the choice back"),
-    ("ja.continuing.next", "continuing", "last", ("ます",),
-     r"^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。\n]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$",
-     _NEXT, "announces work that did not come"),
-    ("ja.remaining.list", "remaining", "last-list", ("残", "未", "今後の", "todo"),
-     r"^[^\n]{0,30}(?:残り|残って|残(?:タスク|作業|件|課題)|未(?:対応|実装|完了|着手)|今後の(?:作業|対応|タスク)|(?<![a-z])todo)[^\n]{0,20}\n",
-     _OWED, "lists what is still to do"),
-    ("ja.remaining.still", "remaining", "ending", ("残", "まだ"),
-     r"(?:残り|残って|まだ)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|(?:できて|終わって|して)いませ|残って|未(?:対応|実装|完了)|これから)",
-     _OWED, "says that work is left"),
-    # Korean
-    ("ko.permission.shall-i", "permission", "ending", ("까요", "까?", "나요", "요?"),
-     r"\w까요|(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?",
-     _ASK, "asks for leave it already has"),
-    ("ko.permission.say-so", "permission", "ending", ("면 ", "면,"),
-     r"(?:원하|필요하|괜찮으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해|만)? ?(?:주|하))\w{0,2}면,?[^.?\n]{0,70}(?:겠습니다|게요|합니다|수 있습니다"
-     r"|수 있어요)", _ASK, "waits for a word it does not need"),
-    ("ko.your-call.which", "your-call", "closing", ("선택", "결정", "지시", "지정", "승인", "말씀", "알려"),
-     r"(?:선택|결정|지시|지정|승인)[^.\n]{0,8}(?:주세요|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)", _ASK, "hands the choice back"),
-    ("ko.continuing.next", "continuing", "last", ("겠습니다", "게요", "합니다"),
-     r"^(?:그럼|그러면|이제|다음은|다음으로|다음 단계(?:로|는)|이어서|계속|먼저|우선|곧|바로|나머지)[^.?\n]{0,60}(?:겠습니다|게요|(?:진행|시작|계속)합니다)\W{0,3}$",
-     _NEXT, "announces work that did not come"),
-    ("ko.remaining.still", "remaining", "ending", ("남", "아직"),
-     r"(?:\d|(?:한|두|세|네|몇) )[^.\n]{0,20}남(?:았|아)|(?:작업|항목|파일|테스트|단계)[^.\n]{0,12}남(?:았|아 ?있)|아직[^.\n]{0,40}(?:않았|못했"
-     r"|안 ?했|남았|안 ?됐)(?:습니다|어요|다)", _OWED, "says that work is left"),
-    # Spanish, Portuguese and French share their shapes: a verb of wishing or a first person, and a question mark.
-    ("rom.permission.want-me-to", "permission", "ending", ("?",),
-     r"(?:\b(?:quieres|quiere|deseas?|prefieres|gustar[ií]a|quer|deseja|gostaria|prefere|te parece|posso|podemos|devo"
-     r"|puedo|debo|deber[ií]a)\b|¿(?:contin[uú]|procedo|s[ie]g|empiezo|avanzo|arranco|lo hago|empezamos|lanzo|aplico"
-     r"|hago|vamos)|\b(?:continuo|prossigo|sigo|come[cç]o|avan[cç]o|vamos) (?:com|para|a |em|continuar|seguir"
-     r"|come[cç]ar)|\b[a-zéèêîç]{3,14}[- \u2011](?:je|tu|vous)\b|\b(?:tu|vous) (?:veux|voulez|souhaite|pr[ée]f|valide"
-     r"|confirme)|\best[- \u2011]ce que (?:je|cette|ce)\b|\bon (?:continue|passe|y va|lance|part|commence|attaque"
-     r"|garde|encha[iî]ne|fait)\b|\b[cç]a (?:te|vous) (?:va|convient)|\bje (?:continue|lance|passe|commence"
-     r"|m'en occupe|fais|poursuis|corrige|applique|le )|\b(?:d'accord|ok) pour\b|\b(?:quel(?:le)?|qual|cu[aá]l) (?:op"
-     r"|appr|prefer|prefier|camin|chemin)|\bpor d?[oó]nde\b|^\W{0,3}(?:continu|poursui|pass|lanc|segui|prosse"
-     r"|proc[eé]d|come[cç]|empez|empec|aplic|appli|corri)\w{0,6}\b)[^?\n]{0,200}\?",
-     _ASK, "asks for leave it already has"),
-    ("rom.permission.say-so", "permission", "ending", ("si tu", "si vous", "si oui", "si ça", "se quiser", "se você",
-     "se preferir", "caso queira", "si quieres", "si lo", "si te", "si me das", "si est", "si pref"),
-     r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|[eê]tes d'accord|valide|souhaite|pr[ée]f[èe]re)[sz]?|si (?:oui"
-     r"|[cç]a te (?:va|convient))|se (?:voc[eê] )?(?:quiser|preferir|concordar)|caso queira|si (?:quieres"
-     r"|lo (?:deseas|prefieres)|te parece(?: bien)?|est[aá]s de acuerdo|prefieres))\b[^.?\n]{0,80}\b(?:je \w|j'\w"
-     r"|posso|fa[cç]o|sigo|puedo|hago|empiezo|contin[uú]o|implemento|preparo|j[aá] )|\b(?:puedo|posso"
-     r"|je peux)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|tu veux|vous voulez|te parece)",
-     _ASK, "waits for a yes it already has"),
-    ("rom.your-call.choose", "your-call", "ending", ("-moi", "\u2011moi", "choisi", "confirme", "avise", "me di",
-     "me fal", "dime", "avísame", "aguard", "esper", "decis", "decid", "elige", "escolha"),
-     r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel|par quoi"
-     r"|tes (?:choix|pr)|ton (?:choix|avis))|\bchoisi(?:s|ssez)\b|(?<!tu )(?<!vous )\bconfirme[sz]?"
-     r"(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)|\bme (?:avise|diga|diz|fale?)\b|\bdime (?:si|qu[eé]|cu[aá]l|c[oó]mo|y"
-     r"|por d)|\bav[ií]same\b|\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova|confirma|ok)|\b(?:elige"
-     r"|escolha) (?:una?|uma|qual|cu[aá]l)|\b(?:fico no aguardo|quedo a la espera|espero (?:tu|su)\b)|\b(?:preciso"
-     r"|necesito|besoin) d[ea] (?:su?a|t[ua]|tu|votre|ta|ton) d[eé]cis|\b(?:t[uú] decides|voc[eê] decide|[aà] (?:toi"
-     r"|vous) de (?:choisir|d[ée]cider))", _ASK, "hands the choice back"),
-    ("rom.continuing.now-i", "continuing", "last", ("je ", "on ", "passons", "vou ", "voy a", "vamos ", "continuando",
-     "prosseguindo", "sig", "seguimos", "continúo", "paso a", "passo ", "procedo"),
-     r"^(?:\W{0,3}(?:bien|ok|parfait|bon|maintenant|[aà] pr[ée]sent|bom|agora|em seguida|a seguir|ahora"
-     r"|a continuaci[oó]n|luego|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:je (?:vais|continue|poursuis|passe|lance"
-     r"|commence|m'attaque|reprends|encha[iî]ne|m'occupe|v[ée]rifie|regarde)|(?:ensuite|puis),? (?:je|on)|passons|vou"
-     r"|voy a|vamos (?:a|para)|continuando|prosseguindo|s(?:igo|eguimos) (?:con|com|adelante|por)|contin[uú]o|paso a"
-     r"|passo (?:a|para)|procedo)\b(?! (?:attendre|esperar|aguardar|[aà] disposition))[^.?!\n]{0,120}(?:[.:…]{1,3}|$)",
-     _NEXT, "announces work that did not come"),
-    ("rom.menu.next-steps", "menu", "last-list", ("étapes", "suite poss", "próximos", "siguientes"),
-     r"^[^\n]{0,30}(?:prochaines [ée]tapes|suite possible|pr[oó]ximos pas(?:os|sos)|siguientes pasos)[\s\S]{0,900}?\b"
-     r"(?:je (?:mets|peux|re|fais|pr)|eu posso|puedo|on (?:peut|valide))", _ASK, "offers its own next steps"),
-    ("rom.remaining.list", "remaining", "last-list", ("reste", "restant", "faire", "falta", "pend", "fazer", "hacer"),
-     r"^[^\n]{0,30}\b(?:reste (?:[aà]|encore)|restante?s?|[aà] faire|faltan?m?|pend[eê]ncias?|pendi?entes?|a fazer"
-     r"|por hacer|por fazer)\b[^\n]{0,60}\n", _OWED, "lists what is still to do"),
-    ("rom.remaining.still", "remaining", "ending", ("rest", "falta", "ainda", "aún", "todavía", "queda"),
-     r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|ainda (?:faltam?|restam?|h[aá])|faltam?"
-     r"|restam|quedan?|(?:a[uú]n|todav[ií]a) (?:faltan?|quedan?|hay))\b[^.?\n]{0,24}(?:\d|[aà] (?:faire|traiter"
-     r"|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir|implementar|tests?|ar[qc]h?u?ivos|fichiers"
-     r"|[ée]?tapes?|etapas?|itens|tar[ée]i?f?as|tareas|pruebas)", _OWED, "says that work is left"),
-    # German
-    ("de.permission.shall-i", "permission", "ending", ("?",),
-     r"\b(?:soll(?:en|te|ten)? (?:ich|wir)|m[oö]chte(?:st du|n sie)|willst du|wollen (?:sie|wir)|magst du|darf ich"
-     r"|kann ich|passt (?:das|dir|es)|ist das (?:ok|okay|so|in ordnung)|einverstanden|weiter mit|weitermachen"
-     r"|loslegen|fortfahren|bevorzug(?:st du|en sie)|(?:welche[nrs]?|was|womit)\b[^?.\n]{0,60}\b(?:lieber|nehmen"
-     r"|anfangen|meinst|denkst)|wie [^?.\n]{0,30}(?:vorgehen|weiter))\b[^?\n]{0,160}\?",
-     _ASK, "asks for leave it already has"),
-    ("de.permission.say-so", "permission", "ending", ("bescheid", "wenn ", "falls ", "wissen", "sag ", "deine ",
-     "ihre ", "warte", "entscheid"),
-     r"\b(?:gib|geben sie|sag|sagen sie) (?:mir |einfach |kurz |gern ){0,3}(?:bescheid|ja|ok|wenn|ob|welche)"
-     r"|\blass(?:en sie)? (?:es )?mich wissen|\b(?:wenn|falls) (?:du|sie|gew[uü]nscht|(?:das|es)(?: so"
+     r"|準備)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|如果[^。，\n]{0,12}[，,]我(?:就|马上|立即|立刻|这就)", "同意|没问题|沒問題|确认|確認|可以|ok|一声|一聲",
+     r"(?:同意|没问题|沒問題|确认|確認|可以|\bok|一[声聲])(?:之后|以后|后|後|，|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|來|会|會|将|將|马上|馬上|立即|立刻|开始|開始|继续|繼續"
+     "|帮|幫|直接)"), "courtesy gated asks-facts public", "waits for a yes it already has"),
+    ("zh.your-call.tell-me", "your-call", "ending", ("选择|選擇|选一|選一|偏好|指示|决定|決定|哪|优先|優先", "(?:告[诉訴]我|回复|回覆|[请請]"
+     r"|等)[^。\n]{0,12}(?:选择|選擇|选一|選一|偏好|指示|决定|決定|哪|优先|優先)|[你您](?:来|來|自己)?(?:决定|決定|选一|選一)|[你您](?:想|要|更|希望|觉得|覺得|倾向|傾向|打算"
+     r"|喜欢|喜歡|需要|比较)[^。\n]{0,10}哪", "由你|由您|你来定|您来定", "由[你您](?!自己|们的)|[你您]来定", "你说|你說", r"你[说說][^。，\n]{0,6}我[就再]",
+     "你觉得|您觉得|你覺得|你看|您看", "[你您](?:觉得|覺得|看)(?:呢|如何|怎么|怎麼)", "确认|確認|回复|回覆", r"等待?[你您][^。\n]{0,6}(?:确认|確認|回复|回覆)"
+     r"|[请請]先?(?:确认|確認)[^。\n]{0,4}(?:是否|方案|后|後|：)"), "courtesy gated asks-facts public", "hands the choice back"),
+    ("zh.continuing.now-i", "continuing", "last", ("我", r"^(?![^。\n]{0,20}(?:下次|每次|请|請|你把|您把|发我"
+     r"|给我))(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:现在|現在|接下来|接下來|下面)?(?:[让讓]我|我们?(?:先|再|来|來|会|會|将|將|去|马上|馬上|继续|繼續|接着|现在"
+     r"|开始|開始|这就))(?![^。\n]{0,60}(?:了|记住|吗|嗎|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))", "现在|現在|接下|下面|马上|馬上|继续|繼續|开始|開始|这就|先从"
+     "|下一步", r"^下一步(?:是|：|:|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|現在|接下来|接下來|下面|马上|馬上"
+     r"|这就)?(?:继续|繼續|开始|開始|进入|处理|實作|实现|修复|验证|检查|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|嗎|完成(?:，|。|$)|完毕|即可|就行|你|您"
+     r"|以下命令))[^\n]{0,80}$"), "disposed gated your-turn", "announces work that did not come"),
+    ("zh.remaining.still", "remaining", "ending", ("还|還|剩|尚|仍", "(?:[还還](?:有|剩|需|差|没|沒)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有"
+     r"|尚未)[^。\n]{0,24}(?:\d|\w(?:个|個|项|項|处|處|步|条|條|张))[^。\n]{0,24}(?:完成|实现|實現|处理|處理|做|修|迁移|遷移|改|跑|测|測|写|寫)|(?:还没|还未|尚未"
+     r"|仍未|還沒|還未)有?(?:开始|開始|完成|实现|實現|做|处理|處理|迁移|动|接|写|改|测|验证|支持|覆盖|部署|适配|更新|替换|翻译|补|加)|[还還](?:有|剩) ?(?:\d+"
+     "|[二两三四五六七八九十几]+) ?[个個项項处處步条條张页]|[还還]差", "剩下|剩余|剩餘|其余|下一批|下一个", r"(?:剩下|剩余|剩餘|其余|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续"
+     "|繼續|马上)", "还在做|还在改|还在写|还在处理", "", "只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未", "(?:只|仅|目前)(?:完成|做|改|迁移)了|(?:完成|做)了?一半"
+     "|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"), "disposed gated your-turn", "says that work is left"),
+    ("ja.permission.shall-i", "permission", "ending", ("ましょうか|ますか", r"(?:ましょうか|\wますか)\W{0,4}$", "ですか|でしょうか",
+     r"(?:よろしい|いい|よい|良い|わない|しい|必要|大丈夫)(?:です|でしょう)か\W{0,4}$"), "courtesy gated asks-facts public",
+     "asks for leave it already has"),
+    ("ja.permission.say-so", "permission", "ending", ("必要|希望|要望|よろし|よけれ|良けれ|問題な|指示|承認|了承|教えて|言って|選んで", "(?:必要|希望|要望"
+     r"|よろし|[よ良]けれ|問題な|指示|承認|了承|教えて|言って|選んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手|サポート)"),
+     "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("ja.your-call.which", "your-call", "closing", ("いかが", r"いかが[^。\n]{1,9}か", "ください|お願い|待ち", "(?:選んで|選択して|お選び|決めて|判断"
+     r"|指示|指定|教えて|伝え|お知らせ|申し付け|承認)[^。\n]{0,6}(?:ください|お願い|待ち)"), "courtesy gated asks-facts public",
+     "hands the choice back"),
+    ("ja.continuing.next", "continuing", "last", ("ます|次の|次は", r"^次(?:のステップ|の作業)?は[^。\n?？]{0,60}(?:です|予定です|します)\W{0,3}$"
+     r"|^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$"),
+     "disposed gated your-turn", "announces work that did not come"),
+    ("ja.remaining.still", "remaining", "ending", ("残り|残って", r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)"
+     "|未(?:対応|実装|完了|着手)|これから|います)", "途中|だけ|のみ", "(?:途中|作業中)(?:です|。)|(?:だけ|のみ)(?:完了|対応|実装)(?:し|です)", "まだ",
+     r"まだ[^。\n]{0,40}(?:(?:できて|終わって|して)いませ|残って|未(?:対応|実装|完了)|これから)"), "disposed gated your-turn",
+     "says that work is left"),
+    ("ko.permission.shall-i", "permission", "ending", ("까요", r"\w까요", "나요|니까|요?", "(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까"
+     r"|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?"), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("ko.permission.say-so", "permission", "ending", ("면 |면,", "(?:원하|필요하|괜찮으|맞으|좋으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해"
+     r"|만)? ?[주하])\w{0,2}면,?[^.?\n]{0,70}(?:겠습니다|게요|합니다|수 있습니다|수 있어요)"), "courtesy gated asks-facts public",
+     "waits for a word it does not need"),
+    ("ko.your-call.which", "your-call", "closing", ("주세요|주십시오|바랍니다|부탁|기다리", r"(?:선택|결정|지시|지정|승인|골라)[^.\n]{0,8}(?:주세요"
+     "|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)"), "courtesy gated asks-facts public", "hands the choice back"),
+    ("ko.continuing.next", "continuing", "last", ("겠습니다|게요|합니다|다음 단계", r"^다음 (?:단계|작업)[은는] [^.?\n]{0,60}입니다|^(?:그럼|그러면"
+     r"|이제|다음은|다음으로|다음 단계(?:로|는)|이어서|계속|먼저|우선|곧|바로|나머지)[^.?\n]{0,60}(?:겠습니다|게요|(?:진행|시작|계속)합니다)\W{0,3}$"),
+     "disposed gated your-turn", "announces work that did not come"),
+    ("ko.remaining.still", "remaining", "ending", ("남았|남아", r"(?:\d|한 |두 |세 |네 |몇 )[^.\n]{0,20}남[았아]|(?:작업|항목|파일|테스트"
+     r"|단계)[^.\n]{0,12}남(?:았|아 ?있)", "절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개 중 \d+개", "아직", r"아직[^.\n]{0,40}(?:않았|못했"
+     "|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"), "disposed gated your-turn", "says that work is left"),
+    ("rom.permission.want-me-to", "permission", "ending?", ("quieres|quiere que|deseas|prefieres|te parece|gostaria"
+     "|prefere |prefere?|te gustar|est-ce que je|est-ce que cette", "", "quer |deseja|posso|podemos|devo |puedo|debo ",
+     r"\b(?:quer|deseja|posso|podemos|devo|puedo|debo)\b", "bora ", "", "vamos ", r"\bvamos (?:para|a |em|continuar"
+     "|seguir|começar)", "-tu|-vous|-je|‑tu|‑vous|‑je| tu | vous ", r"\b[a-zéèêîç]{3,14}[- \u2011](?:je|tu|vous)\b",
+     "tu |vous ", r"\b(?:tu|vous) (?:veux|voulez|souhaite|pr[ée]f|valide|confirme)", "on ", r"^(?:et |alors )?on \w"
+     r"|\bon (?:continue|passe|y va|lance|encha[iî]ne)\b", "ça te|ça vous|ca te|d'accord|ok pour|de acuerdo?|concorda?"
+     "|combinado?", "", "je ", r"\bje (?:continue|lance|passe|commence|m'en occupe|fais|poursuis|corrige|applique|le )",
+     "quel|qual |cual |cuál ", r"\b(?:quel(?:le)?|qual|cu[aá]l) (?:op|appr|prefer|prefier|camin|chemin)|\blaquelle"
+     r"|\blequel", "por dónde|por donde|por onde|prêt pour|prête pour|listo para|pronto para", "", "contin|pours|pass"
+     "|lanc|segui|pross|proc|come|empe|appli|aplic|corri", "^(?:continu(?:er|ar|o|amos)|poursui|passe[rz]|lance[rz]"
+     r"|segui|prosse|proc[eé]d(?:er|o|emos)|come[cç]|empe[zc]|aplic|appliq|corri[gj])\w{0,6}\b[^.?\n]{0,120}\?"),
+     "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("rom.permission.say-so", "permission", "ending", ("s que tu|s que vous|m que |en cuanto", r"\b(?:d[èe]s que (?:tu"
+     "|vous)|assim que (?:voc[eê] )?|en cuanto) ?(?:me )?(?:valid|confirm|aprov|aprueb|donne[sz]? le feu|choisi|autori"
+     "|d[eé]s)", "si tu|si vous|si oui|si ça|quand ", r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|[eê]tes d'accord"
+     "|valide|souhaite|pr[ée]f[èe]re)[sz]?|si oui|si [cç]a te (?:va|convient)|quand (?:tu veux"
+     r"|vous voulez))\b[^.?\n]{0,80}\b(?:je \w|j'\w)|\bje peux\b[^.?\n]{0,60}\bsi (?:tu veux|vous voulez)",
+     "se quiser|se você|se preferir|se concordar|caso |quando quiser|si quieres|si lo |si te parece|si me das|si est"
+     "|si prefieres|cuando quieras", r"\b(?:se (?:voc[eê] )?(?:quiser|preferir|concordar)|caso (?:queira|concorde"
+     "|prefira|aprove)|quando quiser|cuando quieras|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?"
+     r"|est[aá]s de acuerdo|prefieres))\b[^.?\n]{0,80}\b(?:posso|fa[cç]o|sigo|puedo|hago|empiezo|contin[uú]o|implemento"
+     "|preparo|j[aá] )|(?:quieras|quiser|queira|concorde|prefira|aprove|quieres|prefieres|deseas|parece|bien"
+     r"|acuerdo),? (?:eu |ya |te |lo |la |também |también ){0,2}\w{3,14}o\b|\b(?:puedo"
+     r"|posso)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|te parece)"), "courtesy gated asks-facts public",
+     "waits for a yes it already has"),
+    ("rom.your-call.choose", "your-call", "ending", ("-moi|‑moi|dis moi", r"\b(?:dis"
+     r"|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel|par quoi"
+     r"|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme", "choisis|me avise|me avisa|me diga"
+     "|me diz|me fala|me fale|avísame|fico no aguardo|fico aguardando|quedo a la espera|tú decides|você decide"
+     "|toi de choisir|vous de choisir|toi de décider|vous de décider", "", "confirm", r"\bconfirma(?:me)? (?:y|e)\b"
+     r"|(?<!tu )(?<!vous )\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)", "dime ", r"\bdime (?:si|qu[eé]"
+     "|cu[aá]l|c[oó]mo|y|por d)", "aguard|espero |j'attends", r"\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova"
+     r"|confirma|ok)|\baguardo (?:a )?(?:su|se|tu|te)|\bespero (?:tu|su)\b|\bj'attends (?:t[aeo]|vo)",
+     "elige una opción|escolha uma opção|laisse choisir|laisse décider|te dejo elegir|você escolhe|cuando me confirmes"
+     "|cuando me digas|cuando me des|quando confirmar|quando aprovar|quando você confirmar|quando você aprovar", "",
+     "da sua decisão|tu decisión|su decisión|ta décision|votre décision", ""), "courtesy gated asks-facts public",
+     "hands the choice back"),
+    ("rom.continuing.now-i", "continuing", "last", ("ensuite|maintenant", r"\bj(?:e "
+     r"|')(?:l[aes]{1,2} )?\w{3,12}e (?:ensuite|maintenant)\b", "hago ahora|hago en el sig|faço isso agora"
+     "|faço isso na seq|faço em seguida", "", "je |on |passons", "^(?:(?:bien|ok|parfait|bon|maintenant"
+     "|à présent)[,. !:]{1,3}){0,2}(?:je (?:vais|continue|poursuis|passe|lance|commence|m'attaque|reprends|encha[iî]ne"
+     r"|m'occupe|v[ée]rifie|regarde)|(?:ensuite|puis),? (?:je|on)|passons)\b(?! (?:attendre"
+     r"|[aà] disposition))[^.?!\n]{0,120}(?:[.:…]|$)", "vou |voy |vamos |continuando|prosseguindo|sigo |seguimos "
+     "|continúo|paso a|passo |procedo", "^(?:(?:bien|ok|bom|agora|em seguida|a seguir|ahora|a continuación|luego"
+     "|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:vou|voy (?:a|con)|vamos (?:a|para)|continuando|prosseguindo|s(?:igo"
+     r"|eguimos) (?:con|com|adelante|por)|continúo|paso a|passo (?:a|para)|procedo)\b(?! (?:esperar"
+     r"|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)", "paso|passo|étape|depois|luego|ensuite|puis", "^(?:o pr[óo]ximo passo"
+     "|el (?:siguiente|pr[óo]ximo) paso|la prochaine [ée]tape|l'[ée]tape suivante) (?:[ée]|es|est|ser[áa]|sera"
+     r"|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|como|solo|tudo|esto|nuevo|novo|lo "
+     r"|o )\w{3,}o\b", "ré |rei ", "^(?:ahora|luego|después|a continuación|agora|depois|em seguida"
+     r"|a seguir),? \w{3,16}(?:aré|eré|iré|arei|erei|irei) "), "disposed gated your-turn",
+     "announces work that did not come"),
+    ("rom.menu.next-steps", "menu", "last-list", ("étapes|suite poss|próximos|siguientes",
+     r"^[^\n]{0,30}(?:prochaines [ée]tapes|suite possible|pr[oó]ximos pas(?:os|sos)"
+     r"|siguientes pasos)[\s\S]{0,900}?\b(?:je (?:mets|peux|re|fais|pr)|eu posso|puedo|on (?:peut|valide))"),
+     "courtesy gated asks-facts public", "offers its own next steps"),
+    ("rom.remaining.still", "remaining", "ending", ("ainda não |aún no |todavía no |pas encore", r"\b(?:ainda não"
+     "|aún no|todavía no) (?:he|hemos|est[áa]n?|se han?|foi|foram|implementei|fiz|migrei|corrigi|testei|criei|comecei"
+     r"|cobre|cubre|funciona)\b|\bpas encore (?:\w+ ){0,2}(?:fait|faite|migr|port|test|impl[ée]ment|commenc|trait"
+     "|corrig|couvert|converti|branch|[ée]crit|touch|support|g[ée]r)", "sin |sem ", r"\b(?:sigu?en?|contin[uú]an?"
+     r"|est[áa]n?|ficam?|ficaram|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin|sem) \w+(?:ar|er|ir)\b", "il manque|manquent",
+     "", "solo|sólo|apenas|só |seulement", r"\b(?:s[oó]lo|apenas|só) (?:he|hice|fiz|consegui|cheg|llegu"
+     "|est[áa]n? (?:hech|migr|list|pront))", "/| de | dos | das | sur ", r"(?<![\d.,/])(\d+) ?(?:/|de(?: las| los| os"
+     r"| as)?|d[ao]s|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad|convertid|list[ao]s|pront[ao]s|feit"
+     "|migr[ée]|converti|fait|port[ée]|traduc|traduz|termin|complet|conclu)", "aún falt|todavía falt|ainda falt"
+     "|ainda rest|aún qued|todavía qued|ficou faltando|faltó ", "", "reste", r"(?<!s')\breste(?:nt)? [aà] \w{3,14}(?:er"
+     r"|ir|re)\b", "rest|falta|queda", r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|falta[mn]?"
+     r"|restam|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|d[oó]s|tr[eê]s|dois|duas|cuatro|quatro"
+     "|varios|v[aá]rios|[aà] (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir"
+     "|implementar|tests?|arquivos|archivos|fichiers|[ée]tapes?|etapas?|itens|tarefas|tareas|pruebas)"),
+     "disposed gated your-turn", "says that work is left"),
+    ("de.permission.shall-i", "permission", "ending?", ("soll ich|sollen wir|soll das|möchtest du|möchten sie"
+     "|willst du|wollen wir|wollen sie|magst du|darf ich|passt das|passt dir|passt es|passt der|einverstanden"
+     "|weitermachen|loslegen|fortfahren|bevorzugst|weiter mit", "", "was denkst du|was meinst du|wie weiter|wie soll"
+     "|wie möchte|ist das ok|ist das so|welche variante|welche option|lieber", ""), "courtesy gated asks-facts public",
+     "asks for leave it already has"),
+    ("de.permission.say-so", "permission", "ending", ("gib |geben sie|sag |sagen sie", r"\b(?:gib|geben sie|sag"
+     "|sagen sie) (?:mir,? |einfach,? |kurz,? |gern ){0,3}(?:bescheid|ja|ok|wenn|ob|welche)", "lass mich wissen"
+     "|lassen sie mich wissen|lass es mich wissen|du entscheidest|liegt bei dir|liegt bei ihnen", "", "wenn |falls "
+     "|sobald ", r"\b(?:wenn|falls|sobald) (?:du (?:zustimm|ja|ok|das freig)|(?:du|sie|gew[uü]nscht|(?:das|es)(?: so"
      r"| f[uü]r dich)? (?:passt|ok|okay|in ordnung))\b[^.?\n]{0,50}\b(?:mache|baue|[uü]bernehme|setze|starte|fange"
-     r"|k[uü]mmere|kann|beginne|lege|ziehe|erg[aä]nze) ich\b|\b(?:deine|ihre) (?:entscheidung|wahl)\b"
-     r"|\bdu entscheidest|\bliegt bei (?:dir|ihnen)|\bwarte (?:ich )?auf (?:deine?n?|ihre?n?) (?:ok|entscheidung"
-     r"|freigabe|antwort|r[uü]ckmeldung)", _ASK, "waits for a word it does not need"),
-    ("de.continuing.next", "continuing", "last", ("ich ", "weiter mit", "weiter geht"),
-     r"^(?:gut|okay|ok|so|alles klar|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als n[aä]chstes"
-     r"|im n[aä]chsten schritt|anschlie(?:ß|ss)end|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b"
-     r"|ich (?:mache|fahre|setze|arbeite|gehe|k[uü]mmere|beginne|starte|pr[uü]fe|schaue|werde|baue|passe|schreibe"
-     r"|ziehe|f[uü]hre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$",
-     _NEXT, "announces work that did not come"),
-    ("de.remaining.list", "remaining", "last-list", ("offen", "fehl", "verbleib", "ausste", "to-do", "todo",
-     "zu tun"),
-     r"^[^\n]{0,30}\b(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|verbleib|ausstehend"
-     r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,30}\n", _OWED, "lists what is still to do"),
-    ("de.remaining.still", "remaining", "ending", ("noch", "verbleib"),
-     r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}"
-     r"(?:offen|[uü]brig|migriert|umgesetzt|erledigt|fertig|aus\b|fehl)|\b(?:fehlen|fehlt|verbleiben|bleiben) noch\b"
-     r"|\b\d+ [^.\n]{0,30}(?:verbleiben|sind noch offen|fehlen noch|stehen noch aus))",
-     _OWED, "says that work is left"),
-    # Russian
-    ("ru.permission.shall-i", "permission", "ending", ("?",),
-     r"\b(?:хочешь|хотите|хотел[аи]? бы|мне|можно|(?:нужно|стоит|надо) ли|начина|продолж|дела[юе]|приступа|запуска"
-     r"|давай|начн[её]м|сделаем|ид[её]м)[^?\n]{0,140}\?", _ASK, "asks for leave it already has"),
-    ("ru.permission.say-so", "permission", "ending", ("если ", "скажи", "дай", "как ", "реша", "усмотрен", "жду",
-     "выб", "подтверд"),
+     r"|k[uü]mmere|kann|beginne|lege|ziehe|erg[aä]nze) ich\b)", "deine|ihre", r"\bwarte (?:ich )?auf (?:deine?n?"
+     r"|ihre?n?) (?:ok|entscheidung|freigabe|antwort|r[uü]ckmeldung)|\b(?:deine|ihre) (?:entscheidung|wahl)\b"),
+     "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("de.continuing.next", "continuing", "last", ("nächste|naechste", "^(?:der |mein )?n[aä]chste[rs]? (?:schritt"
+     "|punkt|aufgabe)(?: ist|:| w[aä]re)", "ich |weiter mit|weiter geht", "^(?:gut|okay|ok|so|alles klar"
+     "|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als n[aä]chstes|im n[aä]chsten schritt|anschlie(?:ß|ss)end"
+     r"|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b|ich (?:mache|fahre|setze|arbeite|gehe|k[uü]mmere"
+     r"|beginne|starte|pr[uü]fe|schaue|werde|baue|passe|schreibe|ziehe|f[uü]hre)\b|weiter (?:mit"
+     r"|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"), "disposed gated your-turn",
+     "announces work that did not come"),
+    ("de.remaining.still", "remaining", "ending", ("bisher|bislang|erst |halb", r"\b(?:bisher|bislang) (?:nur|erst"
+     r"|nicht|sind|ist|habe) |\berst \d+ (?:von|der)|\b(?:etwa |nur )?(?:die h[aä]lfte|halb fertig)", "noch",
+     r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}(?:offen"
+     r"|[uü]brig|migriert|umgesetzt|umgestellt|angepasst|getestet|implementiert|geschrieben|erledigt|fertig|aus\b|fehl"
+     r"|begonnen|angefasst|behandelt|unterst[uü]tzt|abgedeckt|konvertiert|portiert)|\b(?:fehlen|fehlt|verbleiben"
+     r"|bleiben) noch\b|\b(?:\d+|zwei|drei|vier|einige|mehrere) [^.\n]{0,30}(?:sind noch offen|fehlen noch"
+     "|stehen noch aus))"), "disposed gated your-turn", "says that work is left"),
+    ("ru.permission.shall-i", "permission", "ending?", ("хочешь|хотите|хотел бы|хотели бы|нужно ли|стоит ли|надо ли"
+     "|начина|продолж|делаю|делаем|приступа|запуска|давай|начнём|начнем|сделаем|идём|идем|согласен?|согласны?", "",
+     "мне |можно", r"\b(?:мне|можно)\b"), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("ru.permission.say-so", "permission", "ending", ("хоч", r"\bхоч(?:ешь|ите)\b ?[—,-]+ ?\w{3,20}[юу]\b", "если ",
      r"\bесли (?:хочешь|хотите|нужно|надо|соглас|ок\b|устраивает|да\b|вс[её] (?:ок|устраивает"
-     r"|верно))[^.?\n]{0,40}?[,—-] ?(?:то |я |могу |сразу |тогда ){0,2}\w{3,20}(?:[юу]|[юу]сь|ать|ить)\b"
-     r"|\bскажи(?:те)?,? (?:и |когда|слово|да\b|как(?:ой|ую)|с чего|если (?:нужно|хочешь|надо))"
-     r"|\bдай(?:те)? знать,? (?:если (?:нужно|хо[чт]|надо)|когда|как|и )|\bреша(?:ть|й|йте) (?:тебе|вам|сам)"
-     r"|\bна (?:тво[её]|ваше) усмотрен|\bжду (?:тво|ваш|решени|подтвержд|указани|ответа)|\bвыб(?:ери|ор за|ирай)"
-     r"|\bподтверди(?:те)?\b", _ASK, "waits for a word it does not need"),
-    ("ru.continuing.next", "continuing", "last", ("ю", "у", "посмотрим", "проверим"),
-     r"^(?:(?:хорошо|ок|отлично|так|теперь|сейчас|далее|дальше|затем|потом|следующим шагом|сначала"
-     r"|давай(?:те)?)[,.]? ){0,3}(?:я )?(?:(?:продолжаю|перехожу|приступаю|начинаю|запускаю|двигаюсь|иду|берусь"
-     r"|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу|посмотрим"
+     r"|верно))[^.?\n]{0,40}?[,—-] ?(?:то |я |могу |сразу |тогда ){0,2}\w{3,20}(?:[юу]|[юу]сь|ать|ить)\b", "скажи",
+     r"\bскажи(?:те)?,? (?:и |когда|слово|да\b|как(?:ой|ую)|с чего|если (?:нужно|хочешь|надо))", "знать",
+     r"\bдай(?:те)? знать,? (?:если (?:нужно|хо[чт]|надо|дел|продолж)|когда|как|и )", "реша|жду |выбе|выбо|подтверди"
+     "|усмотрение|как только", r"\bреша(?:ть|й|йте) (?:тебе|вам|сам)|усмотрение|\bжду (?:тво|ваш|решени|подтвержд"
+     r"|указани|ответа)|\bвыбери|\bвыбор за|\bподтверди(?:те)?\b|\bкак только (?:подтверд|соглас|одобр)"),
+     "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("ru.continuing.next", "continuing", "last", ("следующ", "^следующий шаг(?: [—–-]|:| это| будет)", "ю|у|посмотрим"
+     "|проверим", "^(?:(?:хорошо|ок|отлично|так|теперь|сейчас|далее|дальше|затем|потом|следующим шагом|сначала"
+     "|давай(?:те)?)[,.]? ){0,3}(?:я )?(?:(?:продолжаю|перехожу|приступаю|начинаю|запускаю|двигаюсь|иду|берусь"
+     "|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу|посмотрим"
      r"|проверим|смотрю|проверяю)\b|(?:(?<=сейчас )|(?<=теперь )|(?<=дальше ))\w{2,20}(?:аю|яю|ую|ею|рю|лю|жу|шу"
-     r"|щу)\b)[^.?!\n]{0,120}[.:…]{0,3}$", _NEXT, "announces work that did not come"),
-    ("ru.remaining.list", "remaining", "last-list", ("остал", "оставш", "остаётся", "остается", "не сделано",
-     "предстоит"),
-     r"^[^\n]{0,30}(?:остал(?:ось|ись)|оста[её]тся|оставшиеся|не сделано|предстоит)[^\n]{0,30}\n",
-     _OWED, "lists what is still to do"),
-    ("ru.remaining.still", "remaining", "ending", ("остал", "остаё", "остае", "ещё", "еще"),
-     r"\bоста(?:л(?:ось|ся|ись|ась)|[её]тся|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b|тест"
-     r"|файл|задач|шаг|пункт)|\bещ[её] (?:нужно|надо|предстоит)\b|\bещ[её] не (?:сдел|реализ|готов|перен|покры|напис"
-     r"|исправ|мигр|доб|обнов|провер)", _OWED, "says that work is left"),
-    # Shapes that several languages share
-    ("other.your-call.question", "your-call", "last", ("?", "？"),
-     r"^(?=[^\n]{0,400}(?:[^\W\x00-\x7f]|¿))[^\n]{0,600}[?？]\W{0,16}$", _ASK, "closes with a question to the reader"),
-    ("other.your-call.before", "your-call", "ending", ("avant", "antes de", "bevor", "прежде", "之前", "る前", "하기 전"),
-     r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|確認|确认|ください|bestätig|подтверд|확인))[^\n]{0,200}(?:\bavant (?:que je"
-     r"|de (?:continu|commenc|pass|lanc))|\bantes de (?:que (?:yo )?)?(?:continu|seguir|come[cç]|empe|prosseg|avan)"
-     r"|\bbevor ich (?:weiter|anfange|beginne|starte|los)|\bпрежде чем (?:я )?(?:продолж|нач|прист)|(?:继续|繼續|开始|開始)之前"
-     r"|(?:進め|始め|続け)る前に|(?:진행|시작|계속)하기 전에)", ("gated", "public", "past"), "will not go on before it is told to"),
-    ("other.menu.lead-in", "menu", "lead-in", (":", "："),
-     r"(?:\b(?:souhaite[sz]?|veux|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|pr[ée]f[èe]res)|\b(?:quieres|deseas"
-     r"|prefieres|quer que|deseja|prefere|op[ct]iones|op[cç][oõ]es)\b|\bm[oö]chte(?:st du|n sie)\b|\bsoll ich\b"
-     r"|\b(?:хочешь|хотите|варианты)\b|希望我|要我|选项|選項|哪个方案|哪種方案|请选|請選|どちら|どれ|어느|선택(?:해|지)|원하)[^\n]{0,60}[:：]\W{0,4}$",
-     _ASK, "offers options and chooses none"),
-    ("other.capacity.cjk", "capacity", "ending", ("上下文", "会话", "會話", "对话", "對話", "token", "/compact", "コンテキスト",
-     "トークン", "セッション", "컨텍스트", "토큰", "세션", "대화"),
-     r"(?:上下文|token)[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|即將|有限|剩|耗尽|压缩|壓縮)|压缩上下文|壓縮上下文|/compact|(?:新|新的|下一个|下个)(?:会话"
-     r"|會話|对话|對話)[^。\n]{0,6}(?:继续|繼續|再|处理|完成)|(?:コンテキスト|トークン)[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|(?:新しい|新規|別の"
-     r"|次の)(?:セッション|会話|チャット)[^。\n]{0,8}(?:続|再開|進め|対応|引き)|(?:컨텍스트|토큰)[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|(?:새|새로운"
-     r"|다음) ?(?:세션|대화)[^.\n]{0,8}(?:이어|계속|진행|시작)", _PRODUCT, "gives its own capacity as the reason"),
-    ("other.capacity.euro", "capacity", "ending", ("context", "kontext", "контекст", "sess", "sesión", "sitzung",
-     "conversa", "сесси"),
-     r"\b(?:contexte?|contexto|kontext(?:fenster)?|контекст[а-яё]{0,4})\b[^.\n]{0,24}(?:limit|satur|presque|restant"
-     r"|casi|quase|acab|agot|lleno|cheio|plein|knapp|fast|voll|geht|заканч|исход|почти|мало|переполн|огранич|законч)"
-     r"|\b(?:nouvelle (?:session|conversation)|nova (?:sess[aã]o|conversa)|nueva (?:sesi[oó]n|conversaci[oó]n)"
-     r"|sess[aã]o nova|neuen? (?:sitzung|session)|нов(?:ой|ую|ом) (?:сесси|чат))",
-     _PRODUCT, "gives its own capacity as the reason"),
-    ("other.wrap-up.cjk", "wrap-up", "ending", ("先到", "告一段落", "今天就", "下次", "改天", "明天", "ここまで", "区切り", "続きは", "きりが",
-     "여기까지", "다음에", "내일"),
-     r"先到[这這]|告一段落|今天就到|(?:下次|改天|明天)(?:再|继续|繼續)|(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切|止め|終わり)"
-     r"|続きは[^。\n]{0,8}(?:次回|後日|明日|別)|(?:区切り|きり)が(?:良|よ|い)い?|(?:오늘은|일단|이번에는|우선)[^.\n]{0,8}(?:여기까지|마무리|멈추)|(?:다음에|내일"
-     r"|나중에)[^.\n]{0,6}(?:이어|계속)", _NEXT, "winds down"),
-    ("other.wrap-up.euro", "wrap-up", "ending", ("m'arr", "aujourd'hui", "por ho", "por aqu", "parada", "punto",
-     "point", "pause", "für heute", "guter", "hier", "morgen", "на сегодня", "остановлюсь", "точка", "прерв",
-     "завтра"),
-     r"\bje m'arr[eê]te (?:ici|l[aà])|\b(?:pour aujourd'hui|por hoje|por hoy|f[uü]r heute)\b|\bpar[oa] por aqu[ií]\b"
-     r"|\bbom ponto de parada|\bbuen punto (?:para|de)|\bbon (?:point|moment) (?:d'arr[eê]t|pour)"
-     r"|\bfais(?:ons)? une pause|\bguter (?:punkt|zeitpunkt)\b|\b(?:h[oö]re|stoppe|pausiere|beende) (?:ich )?hier"
-     r"|\bmorgen weiter|\bна сегодня\b|\bостановлюсь (?:здесь|на этом)|\bхорошая точка|\bпрервусь|\bзавтра продолж",
-     _NEXT, "winds down"),
-    ("other.narration.look", "narration", "whole", ("现在", "現在", "先", "让我", "讓我", "我来", "我去", "ます。", "겠습니다", "게요",
-     "je ", "voy a", "vou ", "déjame", "deix", "lass mich", "ich ", "посмотр", "провер", "смотрю"),
-     r"^(?:好的?|嗯|明白了?|收到)?[，。]?(?:现在|現在|我先|我来|我來|我去|我再|先|[让讓]我)(?:继续|繼續|开始|開始|处理|處理|执行|執行|修复|修復|实现|實現|实施|检查|檢查|查看|看"
-     r"|读取|讀取|阅读|运行|運行|测试|測試|更新|创建|創建|编写|編寫|写|輸出|输出|整理|整合|分析|搜索|添加|完善|迁移|遷移|验证|驗證|修改|改|重构|重構|补充|補|生成|做"
-     r"|跑)(?![^。\n]{0,60}(?:了|吗|嗎|完成|完毕|即可|就行|你|您|以下命令))|^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に"
-     r"|ちょっと)[^。\n]{0,50}(?:確認し|見てみ|調べ|試し|読み|進め|始め)ます。|^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro |zuerst "
-     r"|сначала |сейчас |давай(?:те)? |먼저 |우선 |이제 )?(?:je (?:vais(?! attendre)|v[ée]rifie|regarde|jette|relis"
-     r"|cherche)|voy a (?!esperar)|vou (?!aguardar|esperar)|d[ée]jame|deix[ae](?: eu|-me)|lass mich|ich (?:schaue"
-     r"|pr[uü]fe)|посмотрю|проверю|посмотрим|проверим|смотрю|проверяю|[^.?\n]{0,40}(?:확인|살펴|수정|검토"
-     r"|조사)[^.?\n]{0,8}(?:겠습니다|게요))(?!\w)[^.!?\n]{0,120}(?:[.:…]|$)",
-     _NEXT, "is a line before an action that never came"),
+     r"|щу)\b)[^.?!\n]{0,120}[.:…]{0,3}$"), "disposed gated your-turn", "announces work that did not come"),
+    ("ru.remaining.still", "remaining", "ending", ("оста", r"\bоста(?:л(?:ось|ся|ись|ась)|[её]тся"
+     r"|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b|тест|файл|задач|шаг|пункт)", "пока|успел"
+     "| из ", r"\bпока (?:не|только) (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|тронут|начат|поддерж"
+     r"|работа)|\bне успел|(?<![\d.,/])(\d+) из (?!\1\b)\d+[^.\n]{0,30}(?:готов|сделан|перенес|переведен|обработан)",
+     "ещё|еще", r"\bещ[её] (?:нужно|надо|предстоит)\b|\bещ[её] не (?:сделан|реализован|готов|перенес|покрыт|написан"
+     "|исправлен|мигрирован|добавлен|обновл[её]н|проверен)"), "disposed gated your-turn", "says that work is left"),
+    ("other.remaining.list", "remaining", "lead-in", ("待完成|待实现|待實現|待办|待辦|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|還沒"
+     "|还需|還需|后续需要|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課題|未対応|未実装|未完了|未着手|今後の作業|今後の対応|남은|남아|미완료|미구현|할 일|осталось|остались"
+     "|оставшиеся|остаётся|не сделано|предстоит", r"^[^\n]{0,40}$", "reste|restant|faire|falta|pend|fazer|hacer",
+     r"^[^\n]{0,20}\b(?:reste (?:[aà]|encore)|restante?s?|[aà] faire|faltan?m?|pend[eê]ncias?|pendi?entes?"
+     r"|[ap](?:or)? fazer|por hacer)\b[^\n]{0,30}$", "offen|fehl|ausste|to-do|todo|zu tun",
+     r"^[^\n]{0,20}\b(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|ausstehend"
+     r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,20}$"), "disposed gated your-turn", "lists what is still to do"),
+    ("other.your-call.question", "your-call", "last?", ("", r"^(?=[^\n]{0,400}(?:[^\W\x00-\x7f]"
+     r"|¿))[^\n]{0,600}[?？]\W{0,16}$"), "courtesy gated asks-facts public", "closes with a question to the reader"),
+    ("other.your-call.before", "your-call", "ending", ("avant que je|avant de |antes de |bevor ich|прежде чем|之前|る前に"
+     "|하기 전에", r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|確認|确认|ください|bestätig|подтверд|확인))[^\n]{0,200}(?:avant que je"
+     "|avant de (?:continu|commenc|pass|lanc|pours)|antes de (?:que (?:yo )?)?(?:continu|seguir|come[cç]|empe|prosseg"
+     "|avan)|bevor ich (?:weiter|anfange|beginne|starte|los)|прежде чем (?:я )?(?:продолж|нач|прист)|(?:继续|繼續|开始|開始)之前"
+     "|(?:進め|始め|続け)る前に|(?:진행|시작|계속)하기 전에)"), "gated public", "will not go on before it is told to"),
+    ("other.menu.lead-in", "menu", "lead-in", ("souhait|veux|voulez|tu préf", r"(?:\b(?:souhaite[sz]?|veux"
+     r"|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|pr[ée]f[èe]res))\b[^\n]{0,60}:\W{0,4}$", "quieres|deseas|prefieres"
+     "|quer que|deseja|você prefere|möchtest du|möchten sie|soll ich|хочешь|хотите|希望我|要我|哪个方案|请选|請選|どちら|どれ|어느|선택해|골라"
+     "|원하시", r"[:：]\W{0,4}$"), "courtesy gated asks-facts public", "offers options and chooses none"),
+    ("other.capacity.context", "capacity", "ending", ("上下文|token", r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|即將|有限|耗尽|压缩"
+     r"|壓縮|剩)|[压壓][缩縮]上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)", "/compact", r"/compact[^。\n]{0,20}(?:继续|再)", "コンテキスト|トークン",
+     r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|トークン[^。\n]{0,6}(?:残り|不足|足り)", "컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진"
+     r"|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)", "context|kontext|контекст", r"[ck]onte?xt\w*[^.\n]{0,24}(?:limit|satur"
+     r"|presque|restant|casi|quase|acab|agot|lleno|cheio|plein|knapp|fast|voll|geht)|контекст\w*[^.\n]{0,24}(?:заканч"
+     "|исход|почти|мало|огранич|законч)", "新会话|新對話|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット|新規セッション"
+     "|새 세션|새로운 세션|다음 세션|새 대화|nouvelle session|nouvelle conversation|nova sessão|nova conversa|nueva sesión"
+     "|nueva conversación|neue sitzung|neuen sitzung|neuen session|neue session|новой сессии|новую сессию|новом чате",
+     r"(?:会话|對話|对话)[^。\n]{0,8}(?:继续|繼續|完成)|続|再開|이어|계속|진행|contin|reprend|seguir|retom|weiter|fortsetz|besser|mieux"
+     "|melhor|mejor|conviene|продолж|лучше"), "product", "gives its own capacity as the reason"),
+    ("other.wrap-up.here", "wrap-up", "ending", ("先到这|先到這|告一段落|今天就到|下次再|下次继续|改天再|明天再|明天继续", "", "ここまで|区切り",
+     r"(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切)", "続きは次回|続きは後日|続きは明日|区切りが|きりが", "", "여기까지|마무리", "(?:오늘은|일단|이번에는"
+     r"|우선)[^.\n]{0,8}(?:여기까지|마무리)", "je m'arrête ici|je m'arrête là|pour aujourd'hui|por hoje|por hoy|por aqui paro"
+     "|paro por aqui|ponto de parada|bon point d'arrêt|faisons une pause", "", "für heute|guter punkt|guter zeitpunkt"
+     "|höre hier auf|höre ich hier|stoppe hier|pausiere hier|morgen weiter|на сегодня|остановлюсь здесь"
+     "|остановлюсь на этом|хорошая точка|прервусь|завтра продолж", ""), "disposed gated your-turn", "winds down"),
+    ("other.narration.look", "narration", "whole", ("现在|現在|先|让我|讓我|我来|我來|我去", "^(?:好的?|嗯|明白了?|收到)?[，。]?(?:我先|我来|我來|我去"
+     r"|我再|[让讓]我|(?:现在|現在|先)(?:看|检查|检|验证|验|测试|读|跑|改|写|修))(?![^。\n]{0,60}(?:了|记住|吗|嗎|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))",
+     "ます。", r"^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に|ちょっと)[^。\n]{0,50}(?:確認し|見てみ|調べ|試し|読み|進め|始め)ます。", "je |voy a"
+     "|vou |déjame|deix|lass mich|ich ", r"^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro "
+     "|zuerst )?(?:je (?:vais(?! attendre)|v[ée]rifie|regarde|jette|relis|cherche)|voy a (?!esperar)|vou (?!aguardar"
+     r"|esperar)|d[ée]jame|deix[ae](?: eu|-me)|lass mich|ich (?:schaue|pr[uü]fe))\b"), "disposed gated your-turn",
+     "is a line before an action that never came"),
 )
 
 EXCUSES_OTHER = (
-    # A courtesy: anything else, any questions, more detail if wanted.
-    ("courtesy.cjk", "excuse", "unit", ("他", "它", "别的", "別的", "时", "還有", "还有", "任何", "一些", "详", "詳", "何か", "ほか", "あり",
-     "質問", "不明", "問題", "あれば", "説明", "場合は", "不具合", "エラー", "深掘り", "다른", "추가로", "더 ", "자세히", "궁금", "문제", "언제든"),
-     r"(?:其他|其它)(?!文件|模块|接口|页面|测试|表|部分|组件|檔案)|别的|別的|任何|[还還]有(?:什么|什麼|哪些|疑问|问题)|[随隨][时時][^。\n]{0,6}(?:说|說|联系|聯|找|告|叫"
-     r"|提)|详细说|详细解|詳細說|[让讓]我[帮幫]你[^。\n]{0,4}一些|(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)|(?:質問|不明|気になる|知りたい|修正したい|問題"
-     r"|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た|出れ)|詳しく|深掘り|説明し|説明でき|場合は[^。\n]{0,10}(?:教えて|お知らせ)|(?:다른|추가로"
-     r"|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하신|궁금)|자세히|궁금|문제가 (?:있|생기)|언제든", "is a courtesy"),
-    ("courtesy.euro", "excuse", "unit", ("autre", "outr", "otr", "alg", "besoin", "dúvida", "duda", "question",
-     "expli", "détail", "detal", "ajust", "necesit", "precis", "probl", "funciona", "noch etwas", "sonst", "weitere",
-     "fragen", "erklär", "genauer", "brauchst", "что", "вопрос", "друг", "подробн", "объясн", "пробл"),
-     r"\b(?:autre chose|d'autres? (?:chose|question|besoin|ajustement|modif)|outr[ao]s? (?:coisa|d[uú]vida|ajuste"
-     r"|pergunta|quest)|otr[ao]s? (?:cosa|duda|pregunta|consulta|ajuste|cambio)|algo m[aá]s|algo mais|mais algum"
-     r"|d[uú]vidas?|dudas?|des questions|alg[uú]n (?:ajuste|problema|error)|algum (?:ajuste|problema|erro)"
-     r"|un ajustement|si (?:tu as|vous avez) (?:besoin|des)|s[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver"
-     r"|encontra|funciona)|expli(?:que|quer|car|co)\b|d[ée]taill?er|detall(?:ar|e)|detalh(?:ar|es)|noch etwas"
-     r"|sonst (?:noch|etwas)|weitere (?:fragen|w[uü]nsche|anpassungen|hilfe|[aä]nderungen)|fragen (?:hast|haben)"
-     r"|bei fragen|erkl[aä]r|genauer|(?:etwas|hilfe) (?:brauchst|ben[oö]tig)|ещ[её] что|что-(?:то (?:ещ[её]|не так"
-     r"|пойд)|нибудь)|(?:есть|будут|возникнут|остались)(?: ещ[её])? (?:ли |какие-(?:то|нибудь|либо) )?вопрос"
-     r"|друг(?:ие|ой|ими|их) (?:вопрос|задач|правк|пожелан)|подробн|объясн|если что\b|проблем)", "is a courtesy"),
-    # A step that only the reader can take comes first.
-    ("gated.zh", "excuse", "unit", ("截", "我", "試", "试", "刷新", "重启", "重啟", "码", "好", "完", "登", "回答", "看"),
-     r"截[图圖]|(?:复制|複製|发|發|贴|貼|提供|上传|填)[^。，\n]{0,6}[给給]我|(?:发|發|贴)我|告[诉訴]我(?:这些|具体|結果|结果)|试一下|试试|試試|刷新|重启|扫码|掃碼"
-     r"|[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)|(?:买|買|装|弄|填|配置|设置|準備|准备|注册|登录|登入|授权|创建|建)(?:好|完|成功|完成)?[^。\n]{0,3}(?:后"
-     r"|後|完|好了)|回答(?:这|以上|這)", "the reader acts first"),
-    ("gated.ja", "excuse", "unit", ("手動", "お手数", "て", "たら", "後"),
-     r"手動で|お手数|(?:実行|ログイン|再起動|設定|入力|共有|送付?|貼り付け)(?:っ|し)?て?(?:いただ|ください|くだされば|たら|後)|お試し", "the reader acts first"),
-    ("gated.ko", "excuse", "list", ("수동", "하시면", "하신 후", "주시면", "주세요", "되면"),
-     r"수동|(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요|되면)",
-     "the reader acts first"),
-    ("gated.euro", "excuse", "near", ("une fois", "quand ", "puedes", "podr", "pode", "peux", "pouvez", "kannst",
-     "können", "мож", "envoie", "envoyez", "colle", "répond", "montre", "partage", "donne", "depois que",
-     "quando você", "assim que", "envie", "mande", "cuando ", "una vez", "envíame", "pégame", "pásame", "prue", "test",
-     "sobald", "nachdem", "schick", "poste", "teil", "wenn du", "probier", "когда", "как только", "после того", "скин",
-     "кидай", "присл", "пришли", "покажи", "вставь", "уточни", "перезапусти", "попробуй"),
-     r"\b(?:une fois (?:que (?:tu|vous)|connect|install)|quand (?:tu|vous) (?:auras|aurez|as|avez)|(?:envoie|colle"
-     r"|envoyez|collez|partage|montre|donne|donnez)[-\u2011](?:moi|le|la|les)\b|r[ée]pond(?:s|ez) (?:en|aux|[aà])"
-     r"|(?:depois|assim) que voc[eê]|quando voc[eê] (?:tiver|fizer|terminar)|me (?:envie|mande|passe|mostre)\b"
-     r"|cuando (?:hayas|tengas|lo hayas|termines)|una vez que (?:hayas|tengas|lo)|(?:env[ií]a|p[eé]ga|p[aá]sa"
-     r"|m[aá]nda)me|pru[eé]ba(?:lo|la)?\b|test(?:e|ez) (?:[ae] |le |la |y |et )|(?:puedes|podr[ií]as|pode(?:ria)?"
-     r"|peux[- \u2011]tu|pouvez[- \u2011]vous|kannst du|k[oö]nnen sie|можешь|можете) (?:me |m'|mir |мне )?(?:compart"
-     r"|envi|env|mand|pas[ae]|mostr|partag|coll|schick|teil|zeig|die |den |присл|скин|показ)|(?:sobald|nachdem) (?:du"
-     r"|sie) (?!mir|ja|ok|zustimm)|(?:schicke?|poste|teile?|zeige?) (?:mir|sie|es|den|die)\b|wenn du [^.\n]{0,50}\b"
-     r"(?:hast|bist)\b|(?:probiere?|teste) (?:es|das|mal|die|den)\b|как только (?:ты|вы|\w{2,20}(?:ешь|ете|ишь|ите))"
-     r"|когда (?:сдела|закончи|запусти|настро)|после того,? как (?:ты|вы)|скин|кидай|присл|пришли|покажи|вставь"
-     r"|уточни|перезапусти|попробуй)", "the reader acts first"),
-    # A question of fact that only the reader can answer: what is on the screen, what was meant, what a name or a version is.
-    ("asks-facts.cjk", "excuse", "unit", ("到", "示", "出", "了吗", "了嗎", "之前", "你是", "期望", "什", "知道", "哪", "多少", "え", "か",
-     "보이", "나오", "뜨", "하셨", "됐", "인가요", "어디", "언제", "버전"),
-     r"^(?![^。\n]{0,40}(?:要我|[让讓]我))(?=[^\n]{0,120}(?:看到|显示|顯示|出现|出現|报错|報錯|收到|效果|了[吗嗎]|你是指|你是说|你是不是|你期望的|你期望看|是什么|是什麼"
-     r"|有什么|叫什么|为什么|什么内容|什么错误|什么问题|在哪|多少|需要(?:先)?(?:知道|了解)))|之前[^。\n]{0,8}(?:聊|说|提)|見えますか|表示され[^。\n]{0,6}か"
-     r"|出て[^。\n]{0,6}か|(?:でした|ました|ていま(?:す|せん))か|という意味|何ですか|どこに|どこで|いつ|보이(?:나|시나|십)|나오나요|뜨나요|하셨나|하셨습|됐나요|(?:무엇|뭐"
-     r"|것)(?:인가|이었)|어디(?!서?부터)|언제|버전", "asks what only the reader knows"),
-    ("asks-facts.euro", "excuse", "unit", ("?", "vois", "voyez", "marche", "fonctionne", "s'affiche", "aparece",
-     "ves", "вид", "пишет"),
-     r"\b(?:vois[-\u2011 ]tu|(?:tu|vous) (?:vois|voyez)|voyez[-\u2011 ]vous|s'affiche|[cç]a (?:marche|fonctionne)"
-     r"|avez[-\u2011 ]vous|as[-\u2011 ]tu|aparece|voc[eê] (?:v[eê]|viu|consegue|j[aá] )|(?:qu[eé]|lo que) ves|te sale"
-     r"|has (?:visto|probado)|viste)\b|\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cu[aá]l(?:es)? (?:es|son)|qual (?:é"
-     r"|e)|quais s[aã]o)\b(?! (?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|d[eé]c|op[cç]))|\b(?:d[oó]nde (?:est"
-     r"|qued|se )|onde (?:est|fica)|o[uù] (?:est|se)|combien|cu[aá]nt|quant[ao]s|pourquoi|por qu[eéê]\b)"
-     r"|\b(?:siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du (?:mit|den|die|das)|welche version|wie lautet"
-     r"|wie hei(?:ß|ss)t|wo (?:liegt|ist|finde))|\b(?:видишь|видите|показывает|появил|появля|пишет|что именно"
-     r"|какая (?:ошибка|версия)|что-то другое|получилось|работает ли|имел[аи]? в виду|где (?:лежит|находится)|сколько"
-     r"|почему|как(?:ой|ая|ое|ие) у (?:тебя|вас))", "asks what only the reader knows"),
-    # What is public or cannot be taken back stays the reader's to allow.
-    ("public.other", "excuse", "unit", ("删除", "刪除", "清空", "强制", "強制", "生产", "正式", "线上", "線上", "不可", "发布", "發布", "削除",
-     "本番", "公開", "삭제", "운영", "되돌릴", "produ", "force", "supprim", "delet", "exclu", "apag", "borr", "elimin", "lösch",
-     "удал", "прод", "irr", "необратим", "écras", "publi", "öffentlich"),
-     r"[删刪]除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:[吗嗎]|[？?]$)|清空|强制推送|強制推送|生产环境|生产库|生產環境|正式环境|正式環境|线上环境"
-     r"|线上数据|不可逆|不可恢|发布到|發布到|削除|本番(?:環境|db|データ|へ|に)|公開し|삭제|운영(?: ?환경| ?서버| ?db|에 배포)|되돌릴|production|force"
-     r"|\b(?:supprim|delet|exclu(?:ir|o)\b|apag(?:ar|o)\b|borr|elimin|l[oö]sch|удал)(?![^?\n]{0,40}(?:c[oó]d|dupli"
-     r"|import|fun[cç]|m[eé]tod|comm?ent|test|код|функц|метод|дубл|тест|импорт))|\b(?:produ[cç][aã]o|producci[oó]n"
-     r"|produktion|(?:в|на) прод|irr[ée]versible|irrevers[ií]|unwiderruflich|необратим|[ée]craser|publi(?:er|car|que)"
-     r"|ver[oö]ffentlich|опубликова)", "a risk that is the reader's"),
-    # What is owed is disposed of, or the steps are the reader's own.
-    ("disposed.cjk", "excuse", "near", ("围", "圍", "可选", "可選", "约定", "約定", "無", "无", "没有", "沒有", "0", "範囲外", "対象外",
-     "任意", "既存", "ありません", "범위", "선택 사항", "별도 이슈", "없"),
-     r"(?:不在|超出|不属)[^。\n]{0,10}[围圍]|可选|可選|按约定|无关|無關|[没沒]有(?:任何)?(?:剩|待|未|遗)|(?<![\d.,/])0 ?(?:个|個|项|項|件|개)|範囲外|対象外|任意"
-     r"|既存の|残り[^。\n]{0,10}ありません|범위 ?(?:밖|외)|선택 사항|별도 이슈|남은[^.\n]{0,10}없", "disposed of"),
-    ("disposed.euro", "excuse", "near", ("hors ", "escopo", "fuera de", "option", "opcion", "recom", "außerhalb",
-     "вне ", "договор", "необязат", "convenu", "combinado", "acordado", "vereinbart", "besprochen", "nada", "nenhum",
-     "ning", "rien", "aucun", "nichts", "kein", "ничего", "0 "),
-     r"\bhors (?:du )?p[ée]rim[èe]tre|\bfora do escopo|\bfuera (?:del|de) (?:alcance|esta)|\bop[ct]ion(?:al|ais|al"
-     r"|ales|nel)\b|\brecomend(?:ad[oa]s|aciones)\b|\brecommand[ée]e?s|\bau(?:ß|ss)erhalb|\bвне (?:рамок|задачи|объ)"
-     r"|\bкак договор|\bнеобязат|\bcomme convenu|\bcomo (?:combinado|acordado)|\bwie (?:vereinbart|besprochen)"
-     r"|\b(?:nada|nenhum|ning[uú]na?|aucune?|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|[aà] faire"
-     r"|por )|\bничего не оста|(?<![\d.,/])0 ", "disposed of"),
-    ("your-turn.other", "excuse", "list", ("你", "您", "手", "人工", "管理", "ください", "お願い", "수동", "직접", "하세요", "주세요", "manu",
-     "côté", "do seu lado", "por tu ", "du musst", "sie müssen", "вручную", "добавь", "запусти", "укажи", "тебе",
-     "вам "),
-     r"[你您][还還]?只?(?:需|要|得|可以|自己)|手动|人工|管理员|管理員|手動|お手元|ご自身|(?:して|を)ください|お願い|수동|직접|하세요|해 ?주세요|\b(?:manuellement"
-     r"|manualmente|manuell\b|de (?:ton|votre) c[oô]t[ée]|do seu lado|por tu (?:parte|lado)|du musst|sie m[uü]ssen"
-     r"|вручную|добавь|запусти|укажи|(?:тебе|вам) нужно)", "the reader's own steps"),
-    ("product.other", "excuse", "unit", ("模型的", "用户", "用戶", "モデルの", "ユーザー", "모델의", "사용자", "mod", "react", "модел",
-     "польз", "usu", "utilis", "nutzer"),
-     r"模型的|用[户戶]|モデルの|ユーザー|모델의|사용자|\b(?:du mod[èe]le|do modelo|del modelo|des modells|react|модели|пользоват"
-     r"|usu[aá]ri|utilisat|nutzer)", "a product's limit, not the speaker's"),
-    # Only a person can lift it.
-    ("blocker.cjk", "blocker", "near", ("密", "金鑰", "token", "api key", "账号", "帳號", "用户名", "邮箱", "码", "公网", "登",
-     "パスワード", "認証", "権限", "ログイン", "apiキー", "비밀번호", "인증", "권한", "로그인", "계정", "api 키", "手机", "実機", "기기"),
-     r"(?:[请請](?!求|选|選)|提供|[发發][给給]?我|告[诉訴]我|需要[你您]|填)[^。\n]{0,24}(?:密码|密碼|密钥|密鑰|金鑰|token|api key|账号|帳號|用户名|邮箱|验证码"
-     r"|驗證碼|扫码|公网|登录|登入|手机)|(?:密码|密碼|密钥|token|账号|帳號|验证码)[^。\n]{0,12}(?:[发發][给給]?我|告[诉訴]我|提供)|(?:パスワード|認証情報|権限|apiキー"
-     r"|トークン|ログイン|実機)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お願い)|(?:비밀번호|인증|권한|계정|로그인|api 키|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)",
+    ("courtesy.cjk", "excuse", "unit", ("别的|別的|任何|自由に", "", "其他|其它", "其[他它](?!文件|模块|接口|页面|测试|表|部分|组件|檔案)", "还有|還有",
+     "[还還]有(?:什么|什麼|哪些|疑问|问题)", "随时|隨時", r"[随隨][时時][^。\n]{0,6}(?:说|說|联系|聯|找|告|叫|提)", "详细|詳細|帮你|幫你", "详细说|详细解|詳細說"
+     r"|[让讓]我[帮幫]你[^。\n]{0,4}一些", "他に|ほかに|何か", r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)", "詳しく|深掘り|説明し|説明でき", "",
+     "あれば|ありま|ございま|出た|出れ", r"(?:質問|不明|気になる|知りたい|修正したい|問題|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た|出れ)", "場合は",
+     r"場合は[^。\n]{0,10}(?:教えて|お知らせ)", "다른|추가로|더 ", r"(?:다른|추가로|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하)", "자세히|궁금|문제가 있"
+     "|문제가 생|언제든", ""), "is a courtesy"),
+    ("courtesy.euro", "excuse", "unit", ("autre chose|autres question|autres besoin|autres modif|autre question"
+     "|outra coisa|outra dúvida|outras dúvidas|otra cosa|otras preguntas|otra pregunta|algo más|algo mais|mais algum"
+     "|dúvida|duda|des questions|ajustement", "", "otro |otros |outro|otras |algún |algum ", r"\b(?:otr|outr"
+     r"|alg[uú])\w{1,2} (?:ajuste|problema|err?or|cambio|consulta|pergunta)", "si tu as besoin|si vous avez besoin"
+     "|si tu as des|si vous avez des|explique|expliquer|explicar|explico|détailler|detallar|detalle|detalhar|detalhes",
+     "", "si |se ", r"\bs[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver|encontra|funciona)", "noch etwas"
+     "|sonst noch|sonst etwas|weitere fragen|weitere wünsche|weitere anpassungen|weitere hilfe|weitere änderungen"
+     "|fragen hast|fragen haben|bei fragen|erklär|genauer|etwas brauchst|hilfe brauchst", "", "ещё что|еще что"
+     "|что-то ещё|что-то не так|что-то пойд|что-нибудь|подробн|объясн|если что |проблем|другие вопрос|другой вопрос"
+     "|другие задач|других задач|другие правк", "", "вопрос", "(?:есть|будут|возникнут|остались)(?: ещ[её])? (?:ли "
+     r"|какие-\w{2,6} )?вопрос"), "is a courtesy"),
+    ("gated.cjk", "person", "unit", ("截图|截圖|试一下|试试|試試|刷新|重启|扫码|手動で|お手数|お試し|수동", "", "给我|給我|发我|贴我", "(?:复制|複製|发|發|贴|貼"
+     r"|提供|上传|填)[^。，\n]{0,6}[给給]?我", "告诉我|告訴我", "告[诉訴]我(?:这些|具体|结果)", "看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下"
+     r"|下)[^。\n]{0,30}[？?]$", "确认|检查|核对", r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]", "后|後|完|好了", "(?:买|買|装|弄|填|配置|设置|注册"
+     r"|登录|登入|授权|创建|建)(?:好|完|成功|完成)?[^。\n]{0,3}(?:后|後|完|好了)", "回答", "回答(?:这|以上|這)", "いただ|ください|たら|後", "(?:実行|ログイン|再起動"
+     "|設定|入力|共有|送付?|貼り付け|貼)(?:っ|し)?て?(?:いただ|ください|くだされば|たら|後)", "하시면|하신|주시면|주세요|되면", "(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내"
+     r"|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요|되면)"), "waits for a step of the reader's"),
+    ("gated.euro", "person", "near", ("une fois que tu|une fois que vous|une fois connect|quand tu as|quand tu auras"
+     "|quand vous aurez|depois que você|quando você tiver|quando você fizer|quando você terminar|quando terminar"
+     "|quando acabar|quando estiver|cuando esté|cuando lo tengas|me env|me mand|me pas|me mostr|envíame|pégame|pásame"
+     "|mándame|pruébalo|pruébala|prueba a|cuando hayas|cuando tengas|cuando lo hayas|cuando termines|una vez que"
+     "|sobald du das|sobald du die|sobald du den|nachdem du|schick mir|zeig mir|probier es|probier das|teste es"
+     "|teste das|как только сдела|как только настро|когда сдела|когда закончи|когда запусти|когда настро"
+     "|после того как|после того, как|скинь|скинешь|кидай|пришли|прислать|покажи|вставь|уточни|перезапусти|попробуй"
+     "|посмотри,|проверь", "", "-moi|-le|-la|‑moi|répond", r"\b(?:envoie|colle|envoyez|collez|partage|montre"
+     r"|donnez?)[-\u2011](?:moi|le|la|les)\b|\br[ée]pond(?:s|ez) (?:en|aux|[aà])", "assim que|teste|wenn du ",
+     r"assim que você (?!aprov|confirm|autori)|\bteste (?:[ae] |le |la |et )|wenn du [^.\n]{0,50}\b(?:hast|bist)\b",
+     "puedes|podrías|pode |poderia|peux|pouvez|kannst du|können sie|можешь|можете", "(?:puedes|podr[ií]as|pode(?:ria)?"
+     r"|peux[- \u2011]tu|pouvez[- \u2011]vous|kannst du|können sie|можешь|можете) (?:me |m'|mir |мне )?(?:compart|env"
+     "|mand|pass?[ae]|mostr|partag|coll|schick|teil|zeig|die |den |присл|скин|показ)"),
+     "waits for a step of the reader's"),
+    ("asks-facts.cjk", "excuse", "unit", ("看到|显示|顯示|出现|出現|报错|報錯|收到|效果|了吗|了嗎|你是|你说的|你指的|你期望|什么|什麼|版本|在哪|多少|知道",
+     r"^(?![^。\n]{0,40}(?:要我|[让讓]我|的话))(?=[^\n]{0,120}(?:看到|[显顯]示|出[现現]|[报報][错錯]|收到|效果|了[吗嗎]|你是指|你是说|你说的|你指的|你是不是|你期望的"
+     "|你期望看|(?:是|有|叫|为)什[么麼]|什么内容|什么错误|什么问题|版本|在哪|多少|需要先?知道))", "之前", r"之前[^。\n]{0,8}(?:聊|说|提)", "見えますか|でしたか|ましたか"
+     "|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", "", "表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か", "教え|共有|送っ|貼", "(?:場所|パス|url"
+     r"|バージョン|内容|ログ|メッセージ|情報|環境)[^。\n]{0,6}(?:教え|共有|送っ|貼)", "보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", "", "어디",
+     "어디(?!서?부터)"), "asks what only the reader knows"),
+    ("asks-facts.euro", "excuse", "unit", ("vois-tu|tu vois|vous voyez|voyez-vous|s'affiche|ça marche|ça fonctionne"
+     "|avez-vous|as-tu|aparece|te sale|viste|has probado|quis dizer|quieres decir|te refieres|tu entends|vous entendez"
+     "|veux dire|précis|qué ves|lo que ves|você vê|você viu|você consegue|você já ", "", "est|sont|log|trace| es "
+     "| son |qual |quais", r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cu[aá]l(?:es)? (?:es|son)|qual é"
+     r"|quais s[aã]o)\b(?! (?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|d[eé]c|op[cç]))", "dónde |onde |où "
+     "|combien|cuánt|quant|pourquoi|por qu", r"\b(?:d[oó]nde (?:est|qued|se )|onde (?:est|fica)|où (?:est|se)|combien"
+     r"|cuánt|quant[ao]s|pourquoi|por qu[eéê]\b)", "siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit"
+     "|meinst du den|meinst du die|meinst du das|wie lautet|wie heißt|wo liegt|wo finde", "", "welche",
+     r"welche (?:\w+-)?(?:version|fehler)", "видишь|видите|показывает|появил|появля|пишет|что именно|что-то другое"
+     "|получилось|работает ли|в виду|где лежит|где находится|сколько|почему", "", "как", r"\bкак(?:ая|ой|ие) (?:ошибка"
+     r"|версия|текст|адрес|порт|путь)|\bкак(?:ой|ая|ое|ие) у (?:тебя|вас)|\bкакая версия"),
+     "asks what only the reader knows"),
+    ("public.other", "person", "unit", ("删除|刪除", r"[删刪]除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:[吗嗎]|[？?]$)",
+     "清空|强制推送|強制推送|生产环境|生产库|生產環境|正式环境|正式環境|线上环境|线上数据|不可逆|不可恢|发布到|發布到|削除し|本番環境|本番db|本番データ|本番へ|本番に|삭제할|운영 환경|운영 서버|운영에"
+     "|되돌릴|production|force", "", "produção|producción|produktion|irréversible|irrevers|unwiderruflich|необратим"
+     "|écraser|publicar|publier|veröffentlich|опубликова|на прод|в прод", "", "supprim|delet|exclu|apag|borr|elimin"
+     "|lösch|удал", r"\b(?:supprim|delet|exclu(?:ir|o|s[ãa]o)\b|apag|borr|elimin|lösch|удал)(?![^?\n]{0,40}(?:c[oó]d"
+     "|dupli|import|fun[cç]|m[eé]tod|comm?ent|test|код|функц|метод|дубл|тест|импорт))"),
+     "is public or cannot be taken back"),
+    ("disposed.other", "excuse", "near", ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}[围圍]", "可选|可選|按约定|无关|無關|範囲外|対象外|任意|既存の"
+     "|범위 밖|범위 외|선택 사항|별도 이슈|以后|今后|今後|以後|앞으로|이제부터", "", "没有|沒有", "[没沒]有(?:任何)?(?:剩|待|未|遗)", "0", r"(?<![\d.,/])0(?: |个"
+     "|個|项|項|件|개)", "残り", r"残り[^。\n]{0,10}ありません", "남은", r"남은[^.\n]{0,10}없", "hors périmètre|hors du périmètre"
+     "|fora do escopo|fuera del alcance|fuera de esta|fuera de alcance|optionnel|opcional|optional|recomendad"
+     "|recommandé|außerhalb|вне рамок|вне задачи|как договор|необязат|comme convenu|como combinado|como acordado"
+     "|wie vereinbart|wie besprochen|a partir de agora|a partir de ahora|de ahora en adelante|dorénavant|désormais"
+     "|ab jetzt|künftig|впредь|ничего не оста", "", "nada|nenhum|ningun|ningún|rien|aucun|nichts|kein", r"\b(?:nada"
+     r"|nenhuma?|ning[uú]na?|aucune?|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|[aà] faire|por )"),
+     "is disposed of"),
+    ("your-turn.other", "excuse", "list", ("你|您", "[你您][还還]?只?(?:需|要|得|可以|自己)", "手动|手動|人工|管理员|管理員|お手元|ご自身|してください|をください"
+     "|お願い|수동|직접|하세요|해 주세요|manuellement|manualmente|manuell |de ton côté|de votre côté|do seu lado|por tu parte"
+     "|por tu lado|du musst|sie müssen|вручную|добавь|запусти|укажи|тебе нужно|вам нужно", ""),
+     "are the reader's own steps"),
+    ("product.other", "excuse", "unit", ("模型的|用户|用戶|モデルの|ユーザー|모델의|사용자|du modèle|do modelo|del modelo|des modells|react"
+     "|модели|пользоват|usuári|usuari|utilisat|nutzer", ""), "speaks of the product"),
+    ("blocker.cjk", "blocker", "near", ("密码|密碼|密钥|密鑰|金鑰|token|api key|账号|帳號|用户名|邮箱|验证码|驗證碼|扫码|公网|登录|登入|手机",
+     r"(?:[请請](?!求|选|選)|提供|[发發][给給]?我|告[诉訴]我|需要[你您]|填)[^。\n]{0,24}(?:密码|密碼|密钥|密鑰|金鑰|token|api key|账号|帳號|用户名|邮箱|验证码|驗證碼"
+     r"|扫码|公网|登录|登入|手机)|(?:密码|密碼|密钥|token|账号|帳號|验证码)[^。\n]{0,12}(?:[发發][给給]?我|告[诉訴]我|提供)", "パスワード|認証情報|権限|apiキー|トークン"
+     "|ログイン|実機", r"(?:パスワード|認証情報|権限|apiキー|トークン|ログイン|実機)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お願い)", "비밀번호|인증|권한|계정|로그인"
+     "|api 키|기기", r"(?:비밀번호|인증|권한|계정|로그인|api 키|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)"), "only a person can give it"),
+    ("blocker.euro", "blocker", "near", ("de passe|identifiants|senha|credenci|contraseña|passwort|zugangs|anmelde"
+     "|парол|токен|доступ|логин|clé api|chave de api|clave de api|api-key|api-schl|secrets|gerät|appareil|dispositivo"
+     "|устройств", r"\b(?:besoin|fournis|donne|envoie|preciso|forneça|envie|informe|necesito|envía|proporciona|brauche"
+     r"|schick|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:de passe|identifiants|senha|credenci"
+     "|contraseña|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerät|appareil|dispositivo|устройств)"),
      "only a person can give it"),
-    ("blocker.euro", "blocker", "near", ("de passe", "identifiants", "senha", "credenci", "contraseña", "passwort",
-     "zugangs", "anmelde", "парол", "токен", "доступ", "логин", " api", "api-", "secrets", "gerät", "appareil",
-     "dispositivo", "устройств"),
-     r"\b(?:besoin|fournis|donne|envoie|preciso|forne[cç]a|envie|informe|necesito|env[ií]a|proporciona|brauche|schick"
-     r"|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:mots? de passe|identifiants|senha|credenci"
-     r"|contrase[nñ]a|passwort|zugangs|anmelde|парол|токен|доступ|логин|cl[ée] api|chave de api|clave de api"
-     r"|api-(?:key|schl)|secrets|ger[aä]t|appareil|dispositivo|устройств)", "only a person can give it"),
-    # It waits for something that runs.
-    ("waits.other", "waits", "near", ("后台", "後台", "背景", "等", "バックグラウンド", "待", "백그라운드", "기다", "arrière-plan",
-     "segundo plano", "j'attends", "aguardando", "espera", "espero", "hintergrund", "warte", "в фоне", "жду", "дожд"),
-     r"(?:后台|後台|背景)[^。\n]{0,12}(?:运行|運行|执行|執行|跑|启动)|等[^。\n]{0,16}(?:完成|结束|結束|返回|跑完|结果|結果)|バックグラウンド|(?:完了|終了"
-     r"|結果)[^。\n]{0,8}待|백그라운드|(?:완료|끝)[^.\n]{0,10}기다|\ben arri[èe]re-plan|\b(?:en|em) segundo plano"
-     r"|\bj'attends (?:la fin|le r|que)|\b(?:aguardando|esperando|espero) (?:a que|el resultado|que (?:termine|acabe)"
-     r"|[oa] (?:build|ci|t[ée]rmino|fim|resultado|conclus))|\bim hintergrund|\bwarte (?:ich )?(?:auf|bis) (?:de[nr]"
-     r"|das|die) (?:build|lauf|ergebnis|ci|test)|\bв фоне|\b(?:жду|дожд[а-яё]{2,5}) (?:завершени|окончани|результат"
-     r"|сборк|пока)", "waits for what runs"),
+    ("blocker.undo.other", "blocker", "near", ("不可逆|不可恢复|无法恢复|无法撤销|永久删|彻底删|没有备份|元に戻せ|復元でき|取り消せ|バックアップはあり|되돌릴 수|복구할 수"
+     "|영구 삭제|영구적으로", "", "irrévers|irrevers|définitiv|definitiv|sans sauvegarde|no hay vuelta|deshacer|sin copia"
+     "|não dá para voltar|não tem volta|não existe lixeira|sem backup|desfazer|unwiderruflich|rückgängig|endgültig"
+     "|kein backup|необратим|безвозвратн|навсегда|резервной копии", ""), "asks before something that cannot be undone"),
+    ("waits.other", "waits", "near", ("在后台|后台运行|后台跑|後台執行|バックグラウンド|完了を待|完了まで待|結果を待|백그라운드|완료를 기다|끝나기를 기다|arrière-plan"
+     "|segundo plano|im hintergrund|в фоне|j'attends la fin|j'attends le r|j'attends que|esperando a que|espero a que"
+     "|esperando el resultado|aguardando o build|aguardando o resultado|aguardando o fim|aguardando o término"
+     "|aguardando a conclus|жду завершени|жду окончани|жду результат|дождусь", "", "等", r"等[^。\n]{0,16}(?:完成|结束|結束|返回"
+     "|跑完|结果|結果)", "warte", r"\bwarte (?:ich )?(?:auf|bis) (?:de[nr]|das|die) (?!deine)"), "waits for what runs"),
 )
 
 # --- rules: prompts -------------------------------------------------------------------------------
 
-SHOWN = "\ua66e"      # a character that was set aside. A letter, so that "stop `foo`" still reads as a stop with an object
+SHOWN = "\ua66e"      # a character that was set aside; a letter: "stop `foo`" still reads as a stop with an object
 READ_HEAD, READ_TAIL = 4096, 16384       # of a longer prompt only its two ends are read
 CONDITION_MAX = 200
 CONTRACT_WORDS = ("stop", "pause", "resume", "status", "away", "back", "arm")
@@ -970,352 +1287,415 @@ MACHINE_TAGS = (
     "task-notification", "system-reminder", "teammate-message", "local-command-stdout", "local-command-stderr",
     "local-command-caveat", "command-name", "command-message", "command-args", "command-contents", "bash-input",
     "bash-stdout", "bash-stderr", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics")
-MACHINE_PREFIXES = ("Stop hook feedback", "[Request interrupted by user", "Caveat: The messages below were generated",
+MACHINE_PREFIXES = ("Stop hook feedback", "Caveat: The messages below were generated",
                     "This session is being continued from a previous")
+
+# Words that may stand before an imperative without changing who is told what; JOINS also begin a clause.
+JOINS = "|and|but|then|so|or|just|please|also|und|y|et|e|mas|pero|mais|и|но|а|"
+OPENERS = (
+    "|ok|okay|okk|k|please|pls|plz|just|now|then|so|and|but|or|also|yes|yep|yeah|yup|no|nope|nah|alright|all right|"
+    "right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|again|oh|ah|wow|whoa|woah|"
+    "i said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|lets|let us|let;s|s|first|"
+    "finally|always|wait|hmm|um|goal|you can|you should|you must|you need to|you have to|you may|you could|you will|"
+    "you'll|you are to|you can now|you might as well|obviously|definitely|simply|really|still|u can|u should|we can|"
+    "we should|we need to|we have to|we must|we'll|we will|we could|we want to|we are going to|we're going to|"
+    "i want you to|i need you to|need you to|i expect you to|i would like you to|i'd like you to|i want to|"
+    "make sure to|make sure you|make sure that you|be sure to|remember to|can you|could you|would you|will you|can u|"
+    "can we|could we|try to|your task is to|the task is to|your job is to|your goal is to|the goal is to|"
+    "while you're at it|while youre at it|feel free to|time to|bitte|und|aber|jetzt|nein|por favor|y|ahora|"
+    "s'il te plait|s'il te plaît|s'il vous plaît|et|mais|bon|e|mas|agora|и|но|а|ну|так|нет|пожалуйста|давай|теперь|"
+    "и так|")
+CJK_OPENERS = ("请", "請", "你", "那", "那么", "好", "好的", "嗯", "就", "그냥", "그럼", "아니", "じゃあ", "では", "いや")
+
+# Imperatives that order work, by the scope that asks for one of them.
+VERBS = (
+    ("go",
+     "|continue|carry on|go on|go until|go till|work|proceed|persist|push on|press on|stay on|stay at|grind|keep going|"
+     "keep working|keep trying|keep fixing|keep iterating|keep running|keep testing|keep improving|keep pushing|"
+     "keep looping|keep building|keep adding|keep coding|keep debugging|keep on|"),
+    ("work",
+     "|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|migrate|convert|"
+     "build|port|write|test|iterate|resume|start|begin|push|plow|power|crank|grind|move|keep going|keep working|loop|"
+     "repeat|rerun|re-run|try|debug|improve|refine|review|polish|verify|check|monitor|investigate|resolve|address|"
+     "solve|optimize|optimise|refactor|clean|simulate|search|tune|adjust|watch|babysit|operate|act|take|drive|bring|"
+     "see|"),
+    ("romance",
+     "|sigue|siga|sigan|seguí|segui|segue|continúa|continua|continúe|continue|trabaja|trabaje|trabalha|trabalhe|"
+     "prossiga|repite|repita|itera|itere|corrige|corrija|arregla|prueba|teste|rode|haz|hazlo|faça|faca|implementa|"
+     "implemente|ejecuta|executa|execute|termina|termine|vá|vai|"),
+    ("fr",
+     "|continue|continuer|continuez|poursuis|poursuit|poursuivez|travaille|travaillez|avance|avancez|boucle|recommence|"
+     "corrige|corrigez|fais|fait|faites|teste|testez|itère|relance|répète|exécute|exécutez|termine|terminez|"),
+    ("de",
+     "|mach|mache|arbeite|weiter|weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|versuch|teste|korrigiere|"
+     "repariere|behebe|setze|erledige|führe|"),
+    ("ru",
+     "|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|повторяй|чини|иди|гоняй|"
+     "тестируй|прогоняй|"),
+)
 
 # Named pieces: "%end%" in a pattern stands for its text here.
 PIECES = (
-    ("end", r"(?=\W*$|\s*[.!?,;:)\n\u2026\u3002\u3001]|\s+[-\u2013\u2014]|[\u2013\u2014])"),
-    ("until", r"(?:until+|till|'?til|unless)\b"),
-    ("not", r"(?:do not|don'?t|never|(?:you|we|u) (?:must|should|may|can) ?not|(?:you|we|u) (?:mustn|shouldn|can)'?t|not to)"),
-    ("work", r"(?:keep|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|"
-             r"migrate|convert|build|port|write|test|iterate|resume|start|begin|push|plow|power|crank|grind|move)"),
-    ("done", r"(?:pass(?:es|ed|ing)?|green|done|completed?|completion|finish(?:ed)?|works?|working|fixed|resolved|solved|"
-             r"approved|merged|ready|succeeds?|success\w*|clean|satisf\w+|happy|perfect|100 ?%|correct|right|zero|no (?:more )?"
-             r"\w+|no(?:thing|ne)|every\w*|all|implemented|verified|shipped|(?:you|we)(?:'re|'ve| are| have| can| get| see| "
-             r"find| reach| hit))"),
-    ("any", r"(?:any ?thing(?: else)?|any (?:(?:more|other|further) )?(?:code|files?|changes?|edits?|work)|(?:the )?code|(?:code "
-            r")?changes|coding|implementation|implementing|it|this|that|them)"),
-    ("yet", r"(?:(?:just )?yet|for now|right now|(?:at|in|during) this (?:stage|point|phase|step)|(?:until|till|before) (?:i|we)"
-            r"\b|without my)"),
-    ("now", r"(?:right (?:there|here|now|away)|now|here|there|it|this|that|everything|all of (?:it|this|that)|please|pls|plz|for "
-            r"(?:now|today|tonight|a (?:sec|second|moment|minute|bit|while))|immediately|at once|already|working|coding|editing|"
-            r"going|what(?:ever)? you(?:'re| are) doing|doing (?:that|this|it|anything|everything)|all work|the (?:work|session|"
-            r"task|run)|mission|stp|svp|man|dude|bro|claude|thanks|thank you)"),
-    # verbs that order work, in Spanish and Portuguese, in French, in German
-    ("sigue", r"(?:sigue|sigan?|siga|segu[ií]|segue|contin[uú][ae]|trabaj[ae]|trabalh[ae]|prossiga|repit[ae]|itere?a?|corrig[ea]|"
-              r"corrija|arregla|prueba|teste|rode|haz|hazlo|fa[çc]a|implement[ae]|ejecuta|execut[ae]|termin[ae]|v[aá]|vai)"),
-    ("fais", r"(?:continue[rz]?|poursui[st]|poursuivez|travaille[rz]?|avance[rz]?|boucle|recommence|corrige[rz]?|fai[st]|faites|"
-             r"teste[rz]?|it[eè]re|relance|r[eé]p[eè]te|ex[eé]cute[rz]?|termine[rz]?)"),
-    ("mach", r"(?:mache?|arbeite?|weiter\w*|fahre?|wiederhole?|versuche?|teste?|korrigiere?|repariere?|behebe?|setze?|erledige?|"
-             r"f(?:ü|ue)hre?)"),
-    # Chinese verbs that finish something
+    ("end", r"(?=\W*$|\s*(?:[!?,;:)\u2026\u3002\u3001\u2013\u2014]|\.(?!\w))|\s+-)"),
+    ("until", r"(?:until+|till?|unless)\b"),
+    ("done",
+     r"(?:pass|green|don|complet|finish|work|fixed|resolved|solved|approved|merged|ready|succe|clean|satisf|happy"
+     r"|perfect|100|correct|right|zero|no|every|all|implemented|shipped|(?:you|we)(?:'| (?:are|have|can|get|see|find"
+     r"|reach|hit|fix)))"),
+    ("any", r"(?:any ?thing|any (?:more )?(?:code|files?|changes?)|(?:the )?code|coding|changes)"),
+    ("yet", r"(?:yet|for now|right now|(?:at|in|during) this|(?:until|till|before) (?:i|we)\b|without my)"),
+    ("now",
+     r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while"
+     r"|immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the"
+     r"|session|task|run|mission|stp|man|bro|thanks)"),
     ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完)"),
 )
 
-# Words that may stand before an imperative without changing who is told what.
-OPENERS = (
-    r"(?:(?:o+k+(?:ay)?|k|please|pls|plz|just(?! (?:a|one)\b)|now|then|so|and|but|or|also|yes|yep|yeah|yup|no(?=\s*[,.!:\u2026-]|"
-    r"\s+(?:please|stop|wait|hold|no)\b)|nope|nah|alright|all right|right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|"
-    r"hello|sure|well|actually|again|oh|ah|wow|whoa|omg|lol|dude|bro|man|claude|maybe|go ahead(?: and)?|for now|let[';]?s|let us|"
-    r"first|finally|(?:we|you|u)(?:'ll| (?:can|should|must|need to|have to|may|might as well|could|will|are to|want to|gotta))"
-    r"(?! ?not)(?: now| also| just| obviously| always| then)?|(?:i (?:want|need|expect|would like)|i'd like|need)(?: for)? you to|"
-    r"(?:make|be) sure (?:to|that you|you)|remember to|(?:can|could|would|will) (?:you|u|we)|try to|(?:your|the) (?:task|job|goal"
-    r") is to|while y?ou'?re at it|feel free to|time to|bitte|und|aber|jetzt|nein|por favor|y|ahora|(?:n[aã]o|non)(?=\s*[,.!])|s'il (?:te|vous) "
-    r"pla[iî]t|et|mais|bon|e|mas|agora|и|но|а|ну|так|нет|пожалуйста|давай|теперь)(?:[\s,!.:\u2026\u3001-]+|$)|"
-    r"(?:请|你|那么?|好的?|嗯|그냥|그럼|아니|じゃあ|では|いや)[\s,\u3001\u3002]*)*")
-
-# id, intent, scope, needs, pattern, unless, what it reads. scope: where the pattern must begin, openers skipped: "whole"
+# id, intent, scope, needs, pattern, unless, what it reads. scope: where the words must stand, openers skipped: "whole"
 # the prompt and nothing more; "first" the prompt's beginning; "start" a sentence's; "clause" a clause's; "within"
-# anywhere in a sentence, "prompt" anywhere. needs: one of these (of a tuple: each) must stand in the lowered text before
-# the pattern is compiled. unless: ids of INTENT_EXCUSES; a family ("arm") stands for all of its own.
+# anywhere in a sentence, "prompt" anywhere; a name of VERBS: after such an imperative in the same sentence. needs: one
+# of these (of a tuple: each) must stand in the lowered text before the pattern is compiled; "\n" means at a line's
+# beginning. unless: ids of INTENT_EXCUSES; a family ("arm") stands for all of its own.
 INTENT_RULES = (
-    ("arm.dont-stop", "arm", "clause",
-     ("t stop", "ever stop", "never pause", "t quit", "t pause",
-      "never quit", "give up", "t halt", "t end your", "t end the", "t end this",
-      "not to stop", "no stopping", "no pausing", "nonstop", "non-stop", "non stop", "t come back"),
-     r"%not%\s+(?:ever |you |dare )?(?:stop(?:ping)?|pause|quit|give up|halt|end (?:your|the|this) (?:turn|session)|come back(?= ("
-     r"?:to me )?until))\b(?:%end%|\s+(?:%until%|to me until|before\b|for (?:any|no|me\b|my\b|approval|confirmation|questions|input"
-     r"|feedback)|to (?:ask|check|confirm|report|wait|summari)|working\b|going\b|(?:now|here|there)%end%|early\b|half|mid|(?:in )?(?:the "
-     r"middle|between)\b|after (?:each|every|one|the first)|and\b|or\b|just\b|even\b|if you\b|while (?:you|there)|at any point|"
-     r"iterating|trying|asking\b))|no (?:stopping|paus(?:ing|es)|breaks)\b(?:%end%| %until%| before\b)|%work%\b[^.\n]{0,40}?\bnon[- ]"
-     r"?stop\b", ("arm", "log"), "tells the agent not to stop"),
-    ("arm.keep-going", "arm", "clause",
-     ("keep going", "keep at it", "keep working", "keep pushing", "keep on going", "keep moving", "keep on working",
-      "keep iterating", "keep grinding", "it through", "this through", ("work ", " hours"), ("work ", " minutes"), ("work", "stop when"),
-      ("continue", "stop when")),
-     r"keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding)(?: (?:please|now|then|with it|on (?:it|this|that)))?"
-     r"(?:%end%|(?= (?:and )?(?:do not|don'?t)\b))|(?:keep (?:on )?(?:going|working|at it)|continue|work)\b[^.\n]{0,40}?\bfor (?:(?!me\b)\w+ ){1,3}(?:hours?|minutes?)\b|"
-     r"(?<!let me )see (?:it|this|that|the \w+) through\b", ("arm", "log"), "tells the agent to keep going"),
-    ("arm.until", "arm", "clause", (" until", "until ", " till ", " til ", "'til ", " unless "),
-     r"(?:keep (?:on )?\w+ing|keep at it|continue|carry on|go on|go(?= (?:until|till))|work|proceed|persist|push on|press on|stay (?:"
-     r"on|at)|grind)\b[^.\n]{0,160}?\b%until%|(?:loop|iterate|repeat|fix|test|run|re-?run|retry|try|debug|improve|refine|review|"
-     r"implement|execute|build|polish|verify|check|monitor|investigate|do|migrate|convert|process|resolve|address|solve|optimi[sz]e"
-     r"|refactor|clean up|resume|simulate|search|tune|adjust|move|go|watch|babysit)\b[^.\n]{0,160}?\b%until%[^.\n]{0,60}?\b%done%",
-     ("arm", "until.person", "log"), "work until something holds"),
-    ("arm.only-stop", "arm", "prompt",
-     ("only stop", "stop only", "before you stop", "before you end", ("stop when", "keep"), ("stop when", "work"),
+    ("arm.dont-stop", "arm", "clause", ("t stop", "ever stop", "never pause", "t quit", "t pause", "never quit",
+      "give up", "t halt", "t end your", "t end the", "t end this", "not to stop", "no stopping", "no pausing",
+      "t come back"),
+     r"(?:do not|don'?t|never|(?:you|we|u) (?:must|should|may|can) ?n[o']?t|not to|no(?= \w+ing)) (?:ever "
+     r"|you )?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|come back(?: to me)?(?= until)|end (?:your|the"
+     r"|this) (?:turn|session))\b(?:%end%| (?:till?\b|unti|unless|before\b|for (?:any|no|m[ey]\b|appro|conf|quest|input"
+     r"|rev|feed|\d|the next|\w+ (?:hour|min))|to (?:ask|che|conf|rep|wait|summ)|work|now%end%|early|half|mid"
+     r"|in the mid|(?:in )?between|after (?:ea|ev|one)|and\b|or\b|just\b|if you|while (?:you|there)|at any|try|ask))",
+     ("arm", "log"), "tells the agent not to stop"),
+    ("arm.keep-going", "arm", "clause", ("keep going", "keep at it", "keep working", "keep pushing", "keep on going",
+      "keep moving", "keep on working", "keep iterating", "keep grinding"),
+     r"keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding)(?: (?:please|now|then|with it|on (?:it"
+     r"|this|that)))?(?:%end%| until\b| (?:and )?(?:do not|don'?t)\b| for (?:\w+ ){1,5}(?:hour|minute))",
+     ("arm", "log"), "tells the agent to keep going"),
+    ("arm.hours", "arm", "go", ((" for ", " hour"), (" for ", " minutes")),
+     r"for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes)\b", ("arm", "log"), "work for so long"),
+    ("arm.until", "arm", "go", (" until", " till ", " til ", "'til ", "\nuntil", " unless "),
+     r"%until%", ("arm", "until.person", "log"), "keep on until something holds"),
+    ("arm.until-done", "arm", "work", (" until", " till ", " til ", "'til "),
+     r"%until%[^.\n]{0,60}?\b%done%", ("arm", "until", "log"), "do it until it is done"),
+    ("arm.only-stop", "arm", "prompt", ("only stop", "stop only", ("stop when", "keep"), ("stop when", "work"),
       ("stop when", "continue"), ("stop once", "keep")),
-     r"\b(?:(only stop|stop only)\b\s+(?:when|once|if|after)\b|(?:keep (?:going|working|at)|continue|carry on|work on)\b[^\0]{0,300}?"
-     r"\b(stop (?:only )?(?:when|once)\b)|(?:make sure|ensure|all|every\w*|the)\b[^.\n]{0,100}?\b(?:must|should|needs?|ha(?:s|ve) to|"
-     r"pass\w*|is|are)\b[^.\n]{0,60}?\bbefore you (?:stop|end (?:your|the) turn))", ("arm", "log"), "names what must hold before the stop"),
-    ("arm.dont-ask", "arm", "clause",
-     ("without stop", "without paus", "without ask", "without any further", "without wait", "without me", "without my ",
-      "without interrupt", "without check", "without confirm", "without human", "without question", "without needing",
-      "without prompt", "need to check", "t ask", "never ask", "need to ask", "t wait for", "need to wait",
-      "need to confirm"),
-     r"%work%\b[^.\n]{0,120}?\bwithout (?:ever )?(?:stopping|pausing|asking|any (?:further )?(?:questions|confirmation|interruption|"
-     r"input)|waiting for (?:me|my|approval|confirmation|input)|me%end%|my (?:input|approval|confirmation|intervention|help)|"
-     r"interrupt(?:ion|ing)|checking (?:in|with)|confirm\w*|human|questions|needing (?:me|my)|prompting me)|"
-     r"(?P<do>(?:%work%|just)\b[^.\n]{0,80}?[\s,])?(?:%not%|stop|no need to|you (?:don'?t|do not) (?:need|have) to)\s+(?:ask(?:ing)?"
-     r"(?: me)?\s*(?:again|for (?:my )?(?:permission|confirmation|approval)|(?:any )?(?:more )?questions|anything|to (?:confirm|"
-     r"continue|proceed)|if (?:you|i)|whether|every|each|before|between|at each|%end%)|wait for (?:me|my \w+)|check in|confirm)(?(do)|(?=[^.\n]{0,60}\b(?:just|continue"
-     r"|proceed|keep (?:going|working)|execute|go ahead|finish|complete|do (?:it|everything|all))\b))",
-     ("arm", "log"), "carry on and do not come back to ask"),
-    ("arm.alone", "arm", "clause",
-     ("autonomous", "unattended", "on your own", "by yourself", "overnight", "all night", "through the night", "can without",
-      "i'm away", "i am away", "im away", "be away", "going to bed", "going to sleep", "asleep", "off to bed", "afk", "while i"),
-     r"(?:keep|continue|carry on|go on|work|run|proceed|operate|execute|act|finish|complete|do|implement|get)\b[^.\n]{0,60}?\b(?:"
-     r"autonomously|unattended|on your own|by yourself|overnight|all night|through the night|while i(?:'m| am)? (?:sleep|away|asleep"
-     r"|afk|out|gone))\b|do (?:everything|all|as much as|whatever|what) (?:that )?you can (?:do )?without me\b|(?:i'?m|i am|i(?:'ll| "
-     r"will) be)(?: now)? (?:away|afk|asleep|off to bed|going to (?:bed|sleep))\b[^\n]{0,80}?\b(?:keep (?:going|working|at)|continue|"
-     r"carry on|finish|work (?:on|through)|get it)", ("arm", "log"), "work alone while the person is away"),
-    ("arm.to-the-end", "arm", "clause",
-     ("all done", "to completion", "to the end", "the very end", "all the way", "over the line", "start to finish", "until the end",
-      "thing done", "get it done", "get this done", "get that done", "and finish", "to finish", "and complete", "finish all", "finish every", "finish up", "complete all", "complete "
-      "every", "finish the r", "complete the r", "finish the w", "complete the w", "continue with all", ("continue", "all "), ("continue", "everything")),
-     r"get (?:(?:it|this|that|these|them) all|everything|the \w+ thing|all of (?:it|this|that|them)) (?:done|finished|completed)\b|get (?:it|"
-     r"this|that) done%end%|(?:carry on|continue|keep going|go on|proceed|resume)\b[^.\n]{0,40}?\b(?:and|to|until you) (?:finish|complete)\b|"
-     r"(?:run|work|take|carry|drive|push|bring|execute|implement|go|see|continue)\b[^.\n]{0,50}?\b(?:to (?:full )?completion|to the "
-     r"(?:very )?end|all the way(?: (?:through|to the end)|%end%)|over the line|start to finish)|continue\b(?: with\b|[^.\n]{0,120}?"
-     r"\b(?:do|fix|finish|implement|complete|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d+|remaining|rest|steps|phases|"
-     r"tasks)|everything)|(?:finish|complete)(?: up| off)? (?:all|every\w*|the (?:rest|remaining|whole|entire)|it all)\b",
-     ("arm", "log"), "take all of it to its end"),
-    ("arm.finish", "arm", "whole", ("finish it", "finish up", "finish every", "finish the", "finish what", "complete it", "complete the"),
-     r"(?:finish|complete) (?:it|up|everything|it all|all of it|the (?:job|task|work|rest)|what you started)(?: (?:up|now|please|off))*",
-     (), "finish it"),
-    ("arm.zh", "arm", "within",
-     ("不要停", "别停", "別停", "不准停", "不许停", "不能停", "不要中断", "别中断", "不要暂停", "直到", "直至", "知道通过", "知道全部",
-      ("继续", "全部"), ("繼續", "全部"), ("继续", "所有"), ("开始", "全部"), ("接着", "全部"), ("继续", "剩"), "全部执行", "全部实现",
-      "全部实施", "全部完成", "全部彻底", "全部一", "全部开始", "一次性", "一口气", "不用问我", "不要问我", "别问我", "无需确认", "不需要确认",
-      "不用确认", "不要等我", "不用等我", "需要我确认", "用我确认", "中途停", ("一直", "为止"), ("一直", "完成")),
-     r"(?:^|(?<=[,\u3001:\s请你万途直前就都]))(?:不要|别|別|不准|不许|不能)(?:再|中途|轻易|擅自)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直到|"
-     r"直至|工作|来问|做|等我)|(?:直到|直至|(?<=[,\u3001\s])知道)[^。\n]{0,40}?(?:通过|成功|完|正常|没有\w{0,4}(?:问题|错误|报错)|结束|为止|达|達|解决|修复|全绿|无误|"
-     r"可用|跑通|实现|通過|實現)|(?:继续|繼續|开始|接着)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|"
-     r"^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|"
-     r"(?:不用|不要|别|无需|不需要)(?:再|每次|停下来|我)*(?:问我|等我|确认|询问)[^。\n]{0,20}?(?:直接|继续|自动|往下|%zuo%)|(?:直接|继续|自动|%zuo%)[^。\n]{0,20}?(?:不用|"
-     r"不要|别|无需|不需要)(?:再|每次|停下来|我)*(?:问我|等我|确认|询问)|一直[^。\n,]{0,8}?到[^。\n,]{0,12}?(?:完成|为止)", ("arm", "cjk", "log"), "Chinese: do not stop, until done, all of it"),
-    ("arm.ja", "arm", "within",
-     ("止まら", "止めず", "止めない", "止まるな", "止めるな", "やめない", "やめずに", "やめるな", "中断し", "中断せ", "休まず", "確認不要", "確認なし",
-      "確認せず", "聞かずに", ("まで", "続け"), ("まで", "やっ"), ("まで", "進め"), ("まで", "繰り返"), ("まで", "続行"), ("まで", "やり"), ("まで", "して")),
-     r"(?:止ま|とま)(?:らないで|らずに?|るな)|(?:止め|とめ|やめ)(?:ないで|ずに?|るな)|(?:中断|停止)(?:しないで|せずに?|するな)|休まず|(?<![こそどれ今])まで"
-     r"[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|修正して|頑張|作業し)|確認(?:は|を)?(?:不要|なし|せず|取らず)[^。\n]{0,16}?(?:進|続|やっ|完了|実行|最後)|"
-     r"聞かずに[^。\n]{0,16}?(?:進|続|やっ|完了|最後)", ("arm", "cjk", "log"), "Japanese: do not stop, keep on until"),
-    ("arm.ko", "arm", "within",
-     ("멈추지", "중단하지", "쉬지", "그만두지", ("때까지", "계속"), ("때까지", "반복"), ("때까지", "진행"), ("때까지", "작업"), ("때까지", "해"), "끝까지",
-      "묻지", "물어보지"),
-     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|해 ?줘|해라|하세요)|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|"
-     r"(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?때까지|계속[^.\n]{0,24}?(?:묻지|물어보지) ?(?:말고|마)",
+     r"\b(?:(only stop|stop only) (?:when|once|if|after)\b|(?:keep (?:going|working|at)|continue|carry on"
+     r"|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once))\b)", ("arm", "log"), "names when the agent may stop"),
+    ("arm.before-stop", "arm", "within", ("before you stop", "before you end"),
+     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are)\b[^.\n]{0,60}?\bbefore you (?:stop|end (?:your|the) turn)",
+     ("arm", "log"), "names what must hold before the stop"),
+    ("arm.without", "arm", "work", ("without stop", "without paus", "without ask", "without any further",
+      "without wait", "without me", "without my ", "without inter", "without check", "without confirm", "without human",
+      "without question", "without need", "non-stop", "nonstop"),
+     r"without (?:ever )?(?:(?:stopping|pausing|asking|conf\w*)\b(?! (?:the|a|an|users?|for a)\b)"
+     r"|any (?:further )?(?:quest|conf|inter|input)|waiting for (?:me|my|appro|conf)|me%end%|my |inter|checking|human"
+     r"|quest|needing m)|non-?stop\b", ("arm", "log"), "work without coming back to ask"),
+    ("arm.dont-ask", "arm", "clause", ("t ask", "never ask", "need to ask", "t wait for", "need to wait",
+      "need to confirm", "need to check"),
+     r"(?:do not|don'?t|never|no need to|you don'?t (?:need|have) to) (?:ask(?: me| for)?(?: (?:again|perm|conf|appro"
+     r"|my |any|more |quest|to c|to p|if |wheth|every|each|before|between|at each)|%end%)|wait for m[ey]\b"
+     r"|confirm(?: with me|%end%)|check in)", ("arm", "alone.only", "log"), "carry on and do not come back to ask"),
+    ("arm.alone", "arm", "work", ("autonomous", "unattended", "on your own", "by yourself", "overnight", "all night",
+      "through the night", "can without", "do without me", "while i"),
+     r"(?:autonomously|unattended|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself"
+     r"|overnight|all night|through the night|without me%end%|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone))",
+     ("arm", "log"), "work alone"),
+    ("arm.away", "arm", "clause", ("i'm away", "i am away", "im away", "be away", "to bed", "going to sleep",
+      "be asleep", "afk"),
+     r"(?:i'?m|i am|i(?:'ll| will) be)(?: now)? (?:away|afk|asleep|off to bed|going to (?:bed"
+     r"|sleep))\b[^\n]{0,80}?\b(?:keep (?:going|working|at)|continue|carry on|finish|work (?:on|through)|get it)",
+     ("arm", "log"), "work while the person is away"),
+    ("arm.to-the-end", "arm", "work", ("completion", "to the end", "the very end", "all the way", "over the line",
+      "start to finish", "until the end", "and finish", "to finish", "and complete", "all done", "thing done",
+      "get it done", "get this done", "get that done"),
+     r"(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%"
+     r"|all the way(?: through\b| to the end%end%|%end%)|over the line|start to finish|(?:and|to) (?:finish%end%"
+     r"|(?:finish|complete) (?:it|all|every\w*|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is "
+     r"|at )all done|(?<=everything )done|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)",
+     ("arm", "log"), "take it to its end"),
+    ("arm.all", "arm", "clause", ("finish all", "finish every", "finish up", "complete all", "complete every",
+      "finish the r", "complete the r", "finish the w", "complete the w", "continue with all", ("continue", "all "),
+      ("continue", "everything"), "this through", "it through"),
+     r"(?:finish|complete)(?: up| off)? (?:(?:all|every)(?: of)?(?: the| these| your| open)*(?: remaining| (?:to-?do"
+     r"|task|item|step|phase|stor|issue|work|test|of it|of them)|%end%)|everything|the (?:rest|remaining|whole|entire)"
+     r"|it all)|continue\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete"
+     r"|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|everything)"
+     r"|(?<!let me )see (?:it|this|that) through%end%", ("arm", "log"), "all of it"),
+    ("arm.finish", "arm", "whole", ("finish it", "finish up", "finish every", "finish the", "finish what",
+      "complete it"),
+     r"(?:finish|complete) (?:it|up|everything|it all|all of it|the (?:job|task|work|rest)|what you started)(?: (?:up"
+     r"|now|please))*", (), "finish it"),
+    ("arm.zh-stop", "arm", "within", ("不要停", "别停", "別停", "不准停", "不许停", "不能停", "不要中断", "别中断", "不要暂停", "中途停"),
+     r"(?:^|(?<=[,.!。\u3001:\s请你万途直前就都]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做|等我)",
+     ("arm", "cjk", "log"), "Chinese: do not stop"),
+    ("arm.zh", "arm", "within", ("直到", "直至", "知道通过", "知道全部", ("继续", "全部"), ("繼續", "全部"), ("继续", "所有"), ("开始", "全部"),
+      ("继续", "剩"), "全部执行", "全部实现", "全部实施", "全部完成", "全部彻底", "全部一", "全部开始", "一次性", "一口气", ("一直", "为止"), ("一直", "完成")),
+     r"(?:直[到至]|(?<=[,\u3001\s])知道|一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|解决|修复|全绿|无误|可用|跑通|实现|通過|實現)"
+     r"|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|^全部(?:完成|做完|搞定)$"
+     r"|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)",
+     ("arm", "cjk", "log"), "Chinese: until done, all of it"),
+    ("arm.zh-ask", "arm", "within", ("不用问我", "不要问我", "别问我", "无需确认", "需要确认", "用确认", "要等我", "用等我", "要我确认", "用我确认"),
+     r"(?:不用|不要|别|无需|不需要)(?:再|每次|我)*(?:问我|等我|确认)[^。\n]{0,20}?(?:直接|继续|自动|往下|%zuo%)|(?:直接|继续|自动|%zuo%)[^。\n]{0,20}?(?:不用"
+     r"|不要|别|无需|不需要)(?:再|每次|我)*(?:问我|等我|确认)", ("arm", "cjk", "log"), "Chinese: carry on without asking"),
+    ("arm.ja", "arm", "within", ("止まら", "止めず", "止めない", "止まるな", "止めるな", "やめない", "やめずに", "やめるな", "中断し", "中断せ", "休まず",
+      "確認不要", "確認なし", "確認は", "確認せず", "聞かずに", ("まで", "続"), ("まで", "やっ"), ("まで", "進め"), ("まで", "繰り返"), ("まで", "やり"),
+      ("まで", "直して")),
+     r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|(?<![こそどれ今])まで[^。\n]{0,20}?(?:続け|続行|繰り返|進め"
+     r"|やって|やり|直して|頑張)|(?:確認(?:は|を)?(?:不要|なし|せず|取らず)|聞かずに)[^。\n]{0,16}?(?:進|続|やっ|完了|実行|最後)",
+     ("arm", "cjk", "log"), "Japanese: do not stop, keep on until"),
+    ("arm.ko", "arm", "within", ("멈추지", "중단하지", "쉬지", "그만두지", ("때까지", "계속"), ("때까지", "반복"), ("때까지", "진행"),
+      ("때까지", "작업"), ("때까지", "해"), "끝까지", "묻지", "물어보지"),
+     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|해 ?줘|해라|하세요)|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)"
+     r"|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 ?말|묻지 ?마)",
      ("arm", "cjk", "log"), "Korean: do not stop, keep on until"),
-    ("arm.es-pt", "arm", "clause",
-     ("no pare", "no te deteng", "no te interrump", "não pare", "nao pare", "não para", "hasta ", "até ", " ate que", " ate tudo",
-      " ate o f", "sin parar", "sin detener", "sin pregunt", "sem parar", "sem pergunt", "sem me perg", "sin interrup", "sem interrup",
-      "sin paus", "sem paus", "sin pedir", "sem pedir", "não interromp"),
-     r"(?:nunca |no |n[ãa]o )?(?<=[oa] )(?:te |se )?(?:pares?|paren|para|detengas?|interrump\w+|interromp\w+)\b(?:%end%|\s+(?:hasta|at[eé]|"
-     r"antes|por nada|de trabajar|de trabalhar|enquanto|a pregunt|para pergunt|y|e|nem|ni)\b)|%sigue%\b[^.\n]{0,100}?\b(?:hasta (?:que\b"
-     r"|terminar|acabar|completar|tener|lograr|el fin)|at[eé] (?:que\b|terminar|acabar|finalizar|concluir|tud|tod|o fi|passar|funcionar"
-     r"|ficar|estar|conseguir|n[ãa]o))|%sigue%\b[^.\n]{0,80}?\b(?:sin|sem) (?:parar|detenerte|paus|(?:me )?pr?e[rg]+un?t|interrup|pedir)",
-     ("arm", "log"), "Spanish, Portuguese: do not stop, keep on until"),
-    ("arm.fr", "arm", "clause",
-     ("te pas", "tez pas", "tes pas", "te surtout pas", "te jamais", "jusqu'", "tant qu", "sans t'arr", "sans s'arr", "sans vous arr",
-      "sans pause", "sans interruption", "sans me dem", "sans rien demander", "sans demander", "au bout"),
-     r"(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais)\b(?:%end%|\s+(?:tant|avant|jusqu|de travailler|et|ni|en cours)"
-     r"\b)|%fais%\b[^.\n]{0,100}?(?:jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obtenir|avoir|r[eé]ussir))|tant qu|\bsans (?:t'arr|s'arr|"
-     r"vous arr|pause|interruption|(?:me |rien )?demander|attendre))|(?:va|allez) (?:jusqu')?au bout",
-     ("arm", "log"), "French: do not stop, keep on until"),
-    ("arm.de", "arm", "clause",
-     ("nicht auf", "nicht stop", "nicht anhalten", "e nicht an", "stoppe nicht", "stopp nicht", (" bis ", "mach"), (" bis ", "arbeit"),
-      (" bis ", "weiter"), (" bis ", "test"), (" bis ", "versuch"), (" bis ", "wiederhol"), "nicht unterbrech", "ohne anzuhalten",
-      "ohne pause", "ohne nachzufragen", "ohne zu fragen", "ohne rückfrage", "ohne unterbrechung", "zieh es durch", "zieh das durch"),
-     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht aufh(?:ö|oe)ren|stopp?e? (?:bitte )?nicht|halte? nicht an|nicht (?:anhalten|stoppen"
-     r"|unterbrechen))\b(?:%end%|\s+(?:bis|bevor|ehe|und|solange)\b)|%mach%\b[^.\n]{0,80}?\bbis\b[^.\n]{0,80}?\b(?:all\w*|gr(?:ü|ue)n|"
-     r"fertig|durch|l(?:ä|ae)uft|laufen|beste\w+|funktioniert|erledigt|keine?|passt|steht|ist|sind)\b|%mach%\b[^.\n]{0,80}?\bohne (?:"
-     r"anzuhalten|pause|nachzufragen|zu fragen|r(?:ü|ue)ckfrage|unterbrechung)|zieh (?:es|das) durch\b",
-     ("arm", "log"), "German: do not stop, keep on until"),
-    ("arm.ru", "arm", "clause",
-     ("не останавлива", "не прекраща", "не прерыва", ("пока ", "продолжа"), ("пока ", "работай"), ("пока ", "исправ"), ("пока ", "делай"),
-      "без останов", "без пауз", "без перерыв", "без вопросов", "до конца", "до тех пор", "до полного", "не спрашивай"),
-     r"не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%|\s+(?:пока|до|и|ни|раньше|работ)\w*)|(?:"
-     r"продолжа(?:й|йте|ем)|работа(?:й|йте)|дела(?:й|йте)|исправля(?:й|йте)|повторя(?:й|йте)|чини|иди|гоняй|тестируй|прогоняй)\b[^.\n]"
-     r"{0,100}?(?:пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения|упора)|без (?:останов|пауз|перерыв|вопросов)|не "
-     r"спрашива)|довед(?:и|ите)\b[^.\n]{0,30}?\bдо конца", ("arm", "log"), "Russian: do not stop, keep on until"),
-
-    ("disarm.whole", "disarm", "whole",
-     ("stop", "halt", "cease", "abort", "cancel", "quit", "enough", "mind", "nvm", "forget it", "drop it", "leave it", "disarm",
-      "no more", " done", "s all"),
-     r"(?:(?:stop|halt|cease|abort|cancel|quit)(?: %now%)*|(?:stop+\W*)+|(?:that'?s|this is|it'?s)? ?(?:enough|all)(?: (?:for (?:now|"
-     r"today|tonight)|already|now|thanks|thank you))*|never ?mind|nvm|forget (?:about )?(?:it|that|this)|(?:drop|leave|kill) it(?: (?:"
-     r"there|be|at that))?|disarm|no more|(?:we(?:'re| are)|i'?m|i am) (?:all )?(?:done|finished)(?: (?:here|now|for (?:now|today|"
-     r"tonight)))?)(?: %now%)*", (), "the prompt is a stop word"),
+    ("arm.romance-stop", "arm", "clause", ("no pare", "no te deteng", "no te interr", "não pare", "nao pare",
+      "não para", "não interr", "te pas", "tez pas", "tes pas", "te surtout pas", "te jamais"),
+     r"(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|(?:ne )?(?:t'|vous "
+     r"|n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%| (?:hasta|at[eé]|antes|por nada|de trab|enquanto|y|e"
+     r"|nem|ni|tant|avant|jusqu|de trav|et|en cours)\b)", ("arm", "log"), "Spanish, Portuguese, French: do not stop"),
+    ("arm.romance", "arm", "romance", ("hasta ", "até ", " ate que", " ate tudo", "sin parar", "sin deten",
+      "sin pregunt", "sem parar", "sem pergunt", "sem me perg", "sin interr", "sem interr", "sin paus", "sem paus",
+      "sin pedir", "sem pedir"),
+     r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)|at[eé] (?:que\b|term|acab|fin|concl|tud|tod|o fi|pass"
+     r"|func|ficar|estar|n[ãa]o)|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir))",
+     ("arm", "log"), "Spanish, Portuguese: keep on until"),
+    ("arm.fr", "arm", "fr", ("jusqu'", "tant qu", "sans t'arr", "sans s'arr", "sans vous arr", "sans pause",
+      "sans inter", "sans me dem", "sans rien dem", "sans dem", "sans attend"),
+     r"(?:jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu|sans (?:t'arr|s'arr|vous arr"
+     r"|pause|inter|(?:me |rien )?dem|attend))", ("arm", "log"), "French: keep on until"),
+    ("arm.de-stop", "arm", "clause", ("nicht auf", "nicht stop", "nicht anhalten", "e nicht an", "stoppe nicht",
+      "nicht unterbrech"),
+     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)"
+     r"|stopp?e? (?:bitte )?nicht|halte? nicht an)\b(?:%end%| (?:bis|bevor|ehe|und|solange)\b)",
+     ("arm", "log"), "German: do not stop"),
+    ("arm.de", "arm", "de", (" bis ", "ohne anzuhalten", "ohne pause", "ohne nachzufragen", "ohne zu fragen",
+      "ohne rückfrage", "ohne unterbr"),
+     r"(?:bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|beste|funktioniert|erledigt|keine?"
+     r"|passt|steht|ist|sind)|ohne (?:anzuh|pause|nachzuf|zu frag|r(?:ü|ue)ckf|unterbr))",
+     ("arm", "log"), "German: keep on until"),
+    ("arm.ru-stop", "arm", "clause", ("не останавлива", "не прекраща", "не прерыва", "доведи"),
+     r"(?:не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%| (?:пока|до|и|ни|раньше"
+     r"|работ))|доведи(?:те)?\b[^.\n]{0,30}? до конца)", ("arm", "log"), "Russian: do not stop"),
+    ("arm.ru", "arm", "ru", ("пока ", "без останов", "без пауз", "без перерыв", "без вопросов", "до конца",
+      "до тех пор", "до полного", "не спраш"),
+     r"(?:пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения|упора)|без (?:остан|пауз|перер|вопр)"
+     r"|не спраш)", ("arm", "log"), "Russian: keep on until"),
+    ("disarm.whole", "disarm", "whole", ("stop", "halt", "cease", "abort", "cancel", "quit", "enough", "mind", "nvm",
+      "forget it", "forget about", "drop it", "leave it", "disarm", "no more", " done", "s all"),
+     r"(?:(?:stop+|halt|cease|abort|cancel|quit|(?:that'?s|this is) (?:enough|all)|enough|never ?mind|nvm|forget (?:it"
+     r"|that|about it)|drop it|leave it|disarm|no more|(?:we'?re|we are|i'?m|i am) (?:all )?(?:done"
+     r"|finished))(?:[ ,.!]+(?:stop+|be|%now%))*)", (), "the prompt is a stop word"),
     ("disarm.stop", "disarm", "start", ("stop", "halt", "abort", "cease"),
-     r"(?:wait[\s,]+)?(?:(?:stop+|halt|abort|cease)\b(?:%end%|(?= %now%(?: %now%)*%end%)|\s+(?:right (?:there|here|now|away)|immediately"
-     r"|at once|now|please|everything|for (?:now|today)|it(?=[\s,]+(?:i|we|you|and)\b)|here(?= (?:and|for|we|i)\b)|and (?:tell|show|"
-     r"report|summar|wait|give|explain|let|list|answer|read|look|think|listen|talk)|i(?:'m|'ve|'ll)?\b|im |we\b|let me|what you|you(?:'re| "
-     r"are) |this is|that is|don'?t\b|(?:working|coding|editing|changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|"
-     r"anything))?%end%|(?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:actions?|"
-     r"work|tasks?|agents?|subagents?|activit\w+|operations?|changes|edits)\b)))", ("release", "stop.object", "log"),
-     "begins by telling the agent to stop"),
-    ("disarm.day", "disarm", "within",
-     ("call it a day", "call it a night", "call it quits", "for today", "for tonight", "for the day", "for the night", "tomorrow",
-      "stand down", "this session", "the session"),
-     r"\bcall it (?:a day|a night|quits)\b|\b(?:stop|done|finished|enough|quit|that'?s (?:it|all)|leave it(?: there)?|wrap(?: it)? up|"
-     r"pause) for (?:today|tonight|the (?:day|night))\b|\b(?:let'?s|we(?:'ll| will| can| should)|i(?:'ll| will)) (?:continue|pick (?:it|"
-     r"this|that) up|resume|come back to (?:it|this)|finish|carry on)(?: (?:it|this|that|here|again))?(?: from here)? tomorrow\b|\b(?:"
-     r"let'?s|please|i want to) (?:close|end) (?:this|the) session%end%|^\W*stand down\b", ("release", "log"), "the day's work is over"),
-    ("disarm.enough", "disarm", "start",
-     ("enough", "i'm done", "im done", "we're done", "we are done", "i am done", "need to keep going", "need to continue", "have to "
-      "continue", "have to keep going", "cancel", "forget it", "wrap "),
-     r"(?:(?:that'?s|this is) (?:quite )?enough|enough)%end%(?! *\?)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with (?:you|this|it)|for "
-     r"(?:now|today)))?%end%(?!,? (?:let'?s|move|moving|next|now))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:keep going|continue|go"
-     r" on|carry on)(?: \w+)?%end%|cancel(?: (?:that|this|it|everything|the (?:task|request|run)))?%end%|forget it%end%|wrap (?:(?:it|this|"
-     r"things) +up\b|up%end%)", ("release", "log"), "says that it is enough"),
-    ("disarm.cjk", "disarm", "whole",
-     ("停", "够了", "夠了", "取消", "中断", "止", "做了", "先这样", "继续", "算了", "今天", "やめ", "ストップ", "終わり", "もういい", "ここまで", "멈", "중지", "그만",
-      "중단", "스톱", "스탑", "취소", "정지"),
-     r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|停+|"
-     r"(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|够了|夠了|别做了|別做了|"
-     r"先这样吧?|到此为止吧?|不用(?:再)?(?:做|继续)了?|算了|今天(?:就|先)?到(?:这|此)\w{0,4}|(?:一旦|いったん|もう|今すぐ|作業を)?(?:止めて|やめて|止まって|ストップ|停止(?:し"
-     r"て)?|中止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|今日はここまで|ここまで)(?:ください|下さい|にして|です|で)*|(?:이제 |당장 |잠시 |일단 )?(?:멈춰|멈추세요|"
-     r"멈춰라|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지)(?: ?(?:줘|주세요|요|라|세요))*", (), "Chinese, Japanese, Korean stop words"),
+     r"(?:stop+|halt|abort|cease)(?=(?: %now%){0,5}%end%| (?:right (?:there|here|now|away)|immediately|at once|now"
+     r"|please|everything|it[\s,]+(?:i|we|you|and)\b|here (?:and|for|we|i)\b|and (?:tell|show|rep|summ|wait|give|expl"
+     r"|let|list|answ|read|look|think|listen|talk)|i\b|im |we\b|let me|what you|you(?:'re| are) |this is|that is"
+     r"|don'?t\b))", ("release", "stop.object", "log"), "begins by telling the agent to stop"),
+    ("disarm.work", "disarm", "start", ("stop working", "stop coding", "stop editing", "stop changing", "stop writing",
+      "stop making", "stop all", "stop any", "stop your"),
+     r"stop (?:(?:working|coding|editing|changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes"
+     r"|anything))?%end%|(?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:action"
+     r"|work|task|agent|subagent|activit|operation|change|edit))", ("release", "log"), "stop the work"),
+    ("disarm.day", "disarm", "within", ("call it a day", "call it a night", "call it quits", "for today", "for tonight",
+      "for the day", "for the night", "tomorrow", "this session", "the session"),
+     r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|that'?s (?:it|all)|leave it(?: there)?"
+     r"|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b|(?:let'?s|we(?:'ll| will| can)|i(?:'ll"
+     r"| will)) (?:continue|pick|resume|come back|finish|carry on)\b[^.,\n]{0,24}? tomorrow\b|(?:let'?s|please"
+     r"|i want to) (?:close|end) (?:this|the) session%end%)", ("release", "log"), "the day's work is over"),
+    ("disarm.enough", "disarm", "start", ("enough", "i'm done", "im done", "we're done", "we are done", "i am done",
+      "to keep going", "to continue", "cancel", "forget it", "wrap ", "stand down"),
+     r"(?:(?:(?:that'?s|this is) )?(?:quite )?enough%end%(?! *\?)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+"
+     r"|for now))?%end%(?!,? (?:let'?s|mov|next|now))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:keep going"
+     r"|continue|go on)%end%|cancel(?: (?:that|this|it|everything))?%end%|(?:forget it|stand down)%end%|wrap (?:(?:it"
+     r"|this|things) +up\b|up%end%))", ("release", "log"), "says that it is enough"),
+    ("disarm.cjk", "disarm", "whole", ("停", "住手", "够了", "夠了", "取消", "中断", "止", "做了", "先这样", "继续", "算了", "今天", "やめ",
+      "ストップ", "終わり", "もういい", "ここまで", "멈", "중지", "그만", "중단", "스톱", "스탑", "취소", "정지"),
+     r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|停+"
+     r"|(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|住手|够了|夠了|别做了"
+     r"|別做了|先这样吧?|到此为止吧?|不用(?:再)?(?:做|继续)了?|算了|今天(?:就|先)?到(?:这|此)\w{0,4}|(?:一旦|いったん|もう|今すぐ|作業を)?(?:止めて|やめて|止まって|ストップ"
+     r"|[停中]止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|(?:今日は)?ここまで)(?:ください|下さい|にして|です|で)*|(?:이제 |당장 |잠시 |일단 )?(?:멈춰|멈추세요"
+     r"|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지)(?: ?(?:줘|주세요|요|라|세요))*",
+     (), "Chinese, Japanese, Korean stop words"),
     ("disarm.cjk-first", "disarm", "first", ("停", "够了", "别做了", "止めて", "やめて", "ストップ", "멈춰", "그만", "중지"),
-     r"(?:先|快|赶紧)?(?:停(?:止|下来?|一下|手|吧)?|够了|别做了)(?=\s*[,\u3001。!\n])|(?:止めて|やめて|ストップ)(?:ください)?(?=\s*[,\u3001。!\n])|(?:멈춰|그만(?:해)?|중지(?:"
-     r"해)?)(?:줘|주세요|요)?(?=\s*[,.!\n])", (), "begins with a stop word"),
-    ("disarm.latin", "disarm", "first",
-     ("\npara", "\npare", "basta", "deten", "detén", "alto", "cancela", "chega", "encerra", "arrêt", "arret", "stopp", "halt", "hör", "hoer",
-      "suffit", "genug", "reicht", "abbrech", "abbruch", "aufhören", "annule", "suficiente", "feierabend", "laisse tomber", "déjalo",
-      "on clôture", "on cloture", "brich ab"),
-     r"(?:para|pare|parem|parar|detente|det[eé]n|alto|basta|cancela|cancelar|cancele|chega|encerra|encerrar|d[eé]jalo|es suficiente|(?:on "
-     r"(?:s')?)?arr[eêè]te(?:[sz])?(?:[- ](?:toi|tout|[cç]a|vous))*|on cl[oô]ture|annule|[cç]a suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?"
-     r" (?:sofort |bitte )?auf|aufh(?:ö|oe)ren|genug|das reicht|es reicht|abbrechen|abbruch|brich ab|feierabend)(?: (?:ya|todo|ahora|aqu[ií]"
-     r"|ah[ií]|a[ií]|agora|tudo|por (?:favor|hoy|hoje|ahora|agora|enquanto|el momento)|maintenant|ici|l[aà]|pour (?:aujourd'hui|l'instant)|"
-     r"s'il (?:te|vous) pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r heute|damit|mal|in?mediatamente?))*%end%",
+     r"(?:先|快|赶紧)?(?:停(?:止|下来?|一下|手|吧)?|够了|别做了|(?:止めて|やめて|ストップ)(?:ください)?|(?:멈춰|그만(?:해)?|중지(?:해)?)(?:줘|주세요"
+     r"|요)?)(?=\s*[,\u3001。.!\n])", (), "begins with a stop word"),
+    ("disarm.latin", "disarm", "first", ("\npara", "\npare", "basta", "deten", "detén", "alto", "cancela", "chega",
+      "encerra", "arrêt", "arret", "stopp", "halt", "hör", "hoer", "suffit", "genug", "reicht", "abbrech", "abbruch",
+      "aufhören", "annule", "es suficiente", "feierabend", "laisse tomber", "déjalo", "on cl", "brich ab"),
+     r"(?:pare?|para|parem|parar|detente|det[eé]n|alto|basta|cancelar?|cancele|chega|encerrar?|d[eé]jalo|es suficiente"
+     r"|(?:on (?:s')?)?arr[eêè]te[sz]?(?:[- ](?:toi|tout|[cç]a|vous))*|on cl[oô]ture|annule|[cç]a suffit|laisse tomber"
+     r"|stopp?|halt|h(?:ö|oe)re? (?:sofort |bitte )?auf|aufh(?:ö|oe)ren|genug|[de]a?s reicht|abbrechen|abbruch|brich ab"
+     r"|feierabend)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|agora|tudo|por|favor|hoy|hoje|enquanto|el|momento|maintenant|ici"
+     r"|l[aà]|pour|aujourd'hui|l'instant|s'il|te|pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r|heute|damit|mal))*%end%",
      ("release", "log"), "Spanish, Portuguese, French, German stop words"),
-    ("disarm.ru", "disarm", "first", ("стоп", "останов", "хватит", "прекрати", "отмен", "достаточно", "закончим", "отбой"),
-     r"стоп\b(?! ?[-\w]*лист)|(?:остановись|остановитесь|останови(?:те)?(?: вс[её])?|остановимся|хватит|прекрати(?:те)?|отмена|отмени|"
-     r"достаточно|закончим|отбой)(?: (?:пока|сейчас|вс[её]|на сегодня|тут|здесь|на этом|уже|работу))*%end%", ("release", "log"), "Russian stop words"),
-
-    ("pause.wait", "pause", "first",
-     ("wait", "hang on", "not yet", "stand by", "standby", "one sec", "one moment",
-      "one minute", "just a sec", "just a moment", "just a minute", "give me a", "not now", "hold", "pause", "freeze"),
-     r"(?:wait[\s,]+)?(?:hold (?:on(?! to\b)|off|up|it|your horses)|hang on)\b|hold(?=\W*$)|(?:not (?:yet|now)|stand ?by)%end%|(?:one|just (?:a|one)|give "
-     r"me a) (?:sec|second|moment|minute|min)\b|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|it%end%|everything|all|work|the (?:work|"
-     r"task|session)|and\b|until (?:i|we)\b|before))|wait(?:[\s,.!\u2026]+wait)+\b|wait\b(?: (?:a (?:sec|second|minute|moment|bit)|up|here|"
-     r"there|please|now))?(?:(?=\W*$)|[\s,.!:\u2026-]+(?:for (?:me\b|my\b|(?:further |more |new )?instruct)|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t "
-     r"(?:do|touch|change|start|write|run)|do not |i(?:'ll| will| need to| have to| want to| must)\b|first%end%))",
-     ("wait.thing", "log"), "asks the agent to wait"),
-    ("pause.not-yet", "pause", "clause",
-     ((" yet", "no"), (" yet", "n't"), (" yet", "dont"), ("for now", "n't"), ("for now", "not "), ("for now", "dont"), ("for now", "no code"), ("right now", "t "), ("t ", " this s"), ("t ", " this p"), "until i", "until we", "before i", "before we", "till i",
-      "without my", "no code", "no coding", "not proceed", "t proceed", "not continue", "t continue", "hold off", "hold on"),
-     r"(?:%not%|not|please no|no)\s+(?:(?:you )?(?:touch|change|edit|modify|do|write|code|implement|start|run|execute|make|continue|proceed|go (?:"
-     r"on|ahead|further)|begin|move on|act on|build) ?(?:writing |implementing |making )?(?:%any% ?)?|%any% )%yet%|(?:still )?no (?:code|coding)"
-     r"%end%|%not% (?:proceed|continue)%end%|hold (?:on|off)(?: (?:please|for now))?%end%", ("log", "arm.told"), "not yet: code, changes or anything"),
-    ("pause.nothing", "pause", "first",
-     ("do anything", "touch anything", "change anything", "do nothing"),
-     r"%not% (?:do|touch|change) anything(?: else)?%end%|do nothing%end%", ("log",), "do nothing"),
-    ("pause.talk-first", "pause", "first", (("discuss", "first"), ("talk", "first"), ("chat", "first"), ("discuss", "before"), ("let me", "first"),
-      ("let me", "before you"), "before you do any", "before you change any", "before you touch any", "before you write any"),
-     r"let me\b[^.\n]{0,40}?\b(?:first(?:%end%| before)|before you)|before you (?:do|change|touch|write) any\w*|(?:i (?:want|would like|'d like) to|let'?s|we should|let me)? ?(?:discuss|talk|chat)\b[^.\n]{0,60}?\b(?:first|before (?:we|you|doing|"
-     r"going))\b", ("log",), "talk first"),
-    ("pause.cjk", "pause", "first",
-     ("等一下", "等等", "等下", "稍等", "等会", "暂停", "暫停", "先别", "先不", "先等", "别动", "慢着", "且慢", "待って", "待て", "お待ち", "一時停止", "잠깐",
-      "잠시", "기다려", "대기", "일시정지"),
-     r"(?:先)?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等等?|别动|慢着|且慢)(?=\W|$|我|先|吧)|先(?:别|不要?|不用)(?:急着)?(?:动|改|写|做|执行|实施|实现|"
-     r"继续|开始|编码|提交|动手)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기|"
-     r" ?멈)|(?:잠깐만|잠깐요|잠시만)|기다려\w*%end%|대기(?:해)?%end%|일시정지%end%", ("log",), "Chinese, Japanese, Korean: wait"),
-    ("pause.cjk-not-yet", "pause", "clause",
-     ("先不", "先别", "先別", "暂时不", "暂不", "不要执行", "不要动手", "不要继续", "别改了", "别做", "别动", "别写", ("先", "不要改"), ("先", "不要写"), ("先", "我确认"), ("先", "我讨论"), "まだ", "아직"),
-     r"(?:先|暂时|暂)(?:都)?(?:不要?|别|別|不用)(?:急着)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%|(?<=[,\u3001])\s*不要(?:改|"
-     r"写|动|修改)代码%end%|不要(?:执行|动手|动代码|继续)了?%end%|别(?:改|动|写|弄)了%end%|[^,。\n]{0,16}?先(?:跟|和|与|给|找)我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ない"
-     r"で|しない|するな)|아직[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) ?(?:마|말)", ("log",), "Chinese, Japanese, Korean: not yet"),
-    ("pause.latin", "pause", "first",
-     ("espera", "espere", "un momento", "um momento", "um minuto", "un minuto", "um instante", "aguard", "pera", "calma", "pausa", "attend",
-      "une minute", "une seconde", "un instant", "un moment", "warte", "moment", "augenblick", "patiente"),
-     r"(?:espera(?:te)?|espere|esp[eé]rate|un (?:momento|minuto|segundo)|um (?:momento|minuto|segundo|instante)|aguard[ae]|p[eê]ra(?:[ ,]*(?:l[aá]"
-     r"|a[ií]))?|pera[ií]|calma(?: a[ií])?|pausa|attend[sz]?|attendez|une (?:minute|seconde)|un (?:instant|moment)|warte(?:n sie)?(?: mal| kurz| "
-     r"noch| bitte)*|moment(?: mal)?|einen (?:moment|augenblick)|momentito|patiente[z]?)(?:%end%|(?= (?:no|n[ãa]o|um|un|por|que|antes|pas|avant|"
-     r"je|on|tu|bitte|noch|nicht|a que|ich|mal|pardon|ne|vamos|a[ií]|l[aá])\b))", ("wait.thing", "log"), "Spanish, Portuguese, French, German: wait"),
-    ("pause.latin-not-yet", "pause", "clause",
-     ("todavía", "todavia", "aún", "ainda", "por ahora", "por enquanto", "pas encore", "l'instant", "le moment", "noch nicht", "noch kein",
-      "hagas nada", "toques nada", "faça nada", "não mexa", "à rien", "fass nichts", "mach nichts", "fais rien", "a rien"),
-     r"(?:no|n[ãa]o) (?:hagas|toques|fa[çc]a|mexa|mude|cambies|altere|toque)(?: em)? nada%end%|(?:no|n[ãa]o|ainda n[ãa]o|todav[ií]a no|a[uú]n no)"
-     r"\b[^.,\n]{0,40}?(?:c[oó]digo|nada|cambios|mudan[çc]as|implement\w*|escrib\w*|escrev\w*)[^.,\n]{0,20}?\b(?:todav[ií]a|a[uú]n|ainda|por (?:"
-     r"ahora|enquanto))|ne (?:touche|fais|change|modifie)[sz]?\b[^.,\n]{0,12}?\brien(?: pour (?:l'instant|le moment)| encore)?%end%|(?:pas (?:de code|encore de code)|n'(?:[eé]cri\w*|"
-     r"impl[eé]ment\w*) (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour (?:l'instant|le moment))|(?:fass|mach|[aä]ndere?) (?:bitte |noch )*nichts\b(?: "
-     r"an)?%end%|(?:schreib\w*|implementier\w*|[aä]nder\w*|mach\w*)\b[^.,\n]{0,20}?\bnoch (?:nicht|kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreiben|implementieren|anfassen|machen)\b",
-     ("log",), "Spanish, Portuguese, French, German: not yet"),
-    ("pause.ru", "pause", "first",
-     ("подожди", "погоди", "постой", "минут", "секунд", "пауза", "не трогай", "пока не ", "жди", "ничего"),
-     r"(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза|жди%end%)\b(?! пока (?:тест|сборк))|(?:"
-     r"пока )?не (?:трогай|меняй|делай|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|делай|пиши)|пока не "
-     r"(?:пиши|трогай|меняй|делай|начинай|запускай)", ("log",), "Russian: wait, not yet"),
+    ("disarm.ru", "disarm", "first", ("стоп", "останов", "хватит", "прекрати", "отмен", "достаточно", "закончим",
+      "отбой"),
+     r"(?:стоп\b|(?:останов(?:ись|итесь|и|ите|имся)(?: вс[её])?|хватит|прекрати(?:те)?|отмена|отмени|достаточно"
+     r"|закончим|отбой)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*%end%)",
+     ("release", "log"), "Russian stop words"),
+    ("pause.hold-on", "pause", "first", ("hold", "hang on", "not yet", "not now", "stand by", "standby", "moment",
+      "minute", " sec", "pause", "freeze"),
+     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your)\b|(?:hold|hang) on(?:%end%| (?:first|let|i|i'?m|we|an?|wait"
+     r"|for (?:an?|me)|what|why|how|where|who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should"
+     r"|until (?:i|we)|till i|just)\b))|hold(?=\W*$)|(?:not (?:yet|now)|stand ?by)%end%|(?:one|just (?:a|one)"
+     r"|give me a) (?:sec|second|moment|minute|min)(?:%end%| (?:please|i\b|let|while|before|what|why))|(?:pause"
+     r"|freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)"
+     r"|before)\b))", ("wait.thing", "log"), "asks the agent to hold on"),
+    ("pause.wait", "pause", "first", ("wait",),
+     r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|there|please|now))?(?:(?=\W*$)"
+     r"|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new )?instr)|(?:until|till"
+     r"|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t (?:do|touch|change|start|write|run)|do not |i(?:'ll"
+     r"| will| (?:need|have|want) to| must)\b|first%end%)))", ("wait.thing", "log"), "asks the agent to wait"),
+    ("pause.not-yet", "pause", "clause", ("no code", (" yet", "no"), (" yet", "n't"), (" yet", "dont"),
+      ("for now", "n't"), ("for now", "not "), ("for now", "dont"), ("right now", "t "), ("t ", " this s"),
+      ("t ", " this p"), "until i", "until we", "before i", "before we", "till i", "without my", "no coding",
+      "t proceed", "t continue"),
+     r"(?:(?:do not|don'?t|let'?s not|never|no) (?:(?:touch|change|edit|modify|do|write|code|implement|start|run"
+     r"|execute|make|continue|proceed|go (?:on|ahead)|begin|build) (?:\w+ing )?(?:(?:%any% )?%yet%|(?:it|this|that"
+     r"|them) yet\b|[^.,\n]{1,40}? (?:until|till|before) i\b)|%any% %yet%)|(?:still )?no (?:code|coding)%end%|(?:do not"
+     r"|don'?t) (?:proceed|continue)%end%)", ("log", "arm.told"), "not yet: code, changes or anything"),
+    ("pause.hold-off", "pause", "clause", ("hold off", "hold on"),
+     r"hold (?:on|off)(?: (?:please|for now))?%end%", ("log",), "hold off"),
+    ("pause.nothing", "pause", "first", ("do any", "touch any", "change any", "write any", "do nothing"),
+     r"(?:(?:do not|don'?t) (?:do|touch|change|write) any ?(?:thing|code)(?: else)?|do nothing)%end%",
+     ("log",), "do nothing"),
+    ("pause.talk-first", "pause", "first", (("discuss", "first"), ("talk", "first"), ("chat", "first"),
+      ("discuss", "before"), ("let me", "first"), ("let me", "before you"), "before you do any",
+      "before you change any", "before you touch any", "before you write any"),
+     r"(?:let me (?!know)[^.\n]{0,40}?\b(?:first(?:%end%| before)|before you)|before you (?:do|change|touch"
+     r"|write) any\w*|(?:discuss|talk|chat)\b[^.\n]{0,60}?\b(?:first|before (?:we|you|doing|going))\b)",
+     ("log",), "talk first"),
+    ("pause.cjk", "pause", "first", ("等一下", "等等", "等下", "稍等", "等会", "暂停", "暫停", "先别", "先不", "先等", "别动", "慢着", "且慢",
+      "待って", "待て", "お待ち", "一時停止", "잠깐", "잠시", "기다려", "대기", "일시정지"),
+     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢)(?=\W|$|我|先|吧)|先(?:别|不要?|不用)(?:急着)?(?:动|改|写|做|执行|实施|实现|继续"
+     r"|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|잠시)(?:만|요|만요"
+     r"|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%|(?:대기(?:해)?|일시정지)%end%",
+     ("log",), "Chinese, Japanese, Korean: wait"),
+    ("pause.cjk-not-yet", "pause", "clause", ("先不", "先别", "先別", "暂时不", "暂不", "不要执行", "不要动手", "不要继续", "别改了", "别动", "别写",
+      ("先", "不要改"), ("先", "不要写"), ("先", "我确认"), ("先", "我讨论"), "まだ", "아직"),
+     r"(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%"
+     r"|(?<=[,\u3001])\s*不要(?:改|写|动|修改)代码%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了%end%|[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论"
+     r"|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)|아직[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지"
+     r"|시작하지) ?[마말]", ("log",), "Chinese, Japanese, Korean: not yet"),
+    ("pause.latin", "pause", "first", ("espera", "espere", "un momento", "um momento", "um minuto", "un minuto",
+      "um instante", "aguard", "pera", "calma", "pausa", "attend", "une minute", "une seconde", "un instant",
+      "un moment", "warte", "moment", "augenblick", "patiente"),
+     r"(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|minuto|segundo|instante?|moment)|aguard[ae]"
+     r"|p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma|pausa|attend(?:s|ez)?|une (?:minute|seconde)"
+     r"|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|augenblick)|patientez?)(?:%end%"
+     r"|(?= (?:no|n[ãa]o|u[nm]|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|ich|mal|pardon|ne|vamos|aí|lá)\b))",
+     ("wait.thing", "log"), "Spanish, Portuguese, French, German: wait"),
+    ("pause.latin-not-yet", "pause", "clause", ("todavía", "todavia", "aún", "ainda", "por ahora", "por enquanto",
+      "l'instant", "le moment", "pas encore", "noch ", "as nada", "ça nada", "faz nada", "não mexa", " rien",
+      "fass nichts", "mach nichts"),
+     r"(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: em)? nada(?: ainda| todav[ií]a| a[uú]n)?%end%"
+     r"|(?:ainda |todav[ií]a )?n[ãa]?o (?:\w+ ){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))|ne (?:touche"
+     r"|fais|change|modifie)[sz]?\b[^.,\n]{0,12}?\brien(?: pour l[e']| encore|%end%)|(?:pas (?:encore )?de code"
+     r"|n'(?:[eé]cri|impl[eé]ment)\w* (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour l[e'])|(?:fass|mach"
+     r"|[aä]ndere?) (?:bitte |noch )*nichts(?: an)?%end%|(?:schreib|implementier|[aä]nder"
+     r"|mach)\w*\b[^.,\n]{0,20}?\bnoch (?:nicht|kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier"
+     r"|anfass|mach))", ("log",), "Spanish, Portuguese, French, German: not yet"),
+    ("pause.ru", "pause", "first", ("подожди", "погоди", "постой", "минут", "секунд", "пауза", "не трогай", "пока не ",
+      "жди", "ничего"),
+     r"(?:(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза"
+     r"|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не (?:трогай|меняй|делай"
+     r"|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|делай|пиши)"
+     r"|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", ("log",), "Russian: wait, not yet"),
 )
 
-# id, needs, where, pattern, why it is no order. where: "before" up to the words, "after" from their end, "line" the line
-# they stand on up to them, "sentence" the sentence with its end mark, "prompt" all of it.
+# id, needs, where, pattern, why it is no order. where: "before" in the sentence up to the order, "within" from there to
+# the pattern's own words, "after" from their end, "line" the line they stand on up to them, "sentence" the sentence,
+# "prompt" all of it; needs are looked for there, too.
 INTENT_EXCUSES = (
     ("arm.question", ("?",), "sentence",
-     r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?|please|alright|understood|got "
-     r"it|clear|deal|yes)\?)[^?]*\?", "a question, not an order"),
-    ("arm.told", (), "before",
-     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?|asked|asks?|says?|used|wants?|wrote|"
-     r"typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:translate|say|type|write|prompt|phrase|string|message|text|label|button|title|log|output|error|"
-     r"reads?|rename|word|example|quote|lyrics?|song|sentence|keyword|issue|sample)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|"
-     r"phrase|keyword)\s*$", "told of somebody, or a wording that is shown"),
-    ("arm.program", (), "before",
-     r"\b(?:app|script|server|service|worker|daemon|bot|job|cron|program|process|pipeline|loop|function|user|hook|system|tool|code|that|which|it)s? "
-     r"(?:can|should|must|will|may|could|would|has to|needs to|to)\b[^,;:]*\b(?:and|or|then|but)\s+(?:\w+ )?$", "about a program"),
-    ("arm.shown", (), "after", r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|name)|\barm(?:s|ing)? (?:phrase|word)|이라고|라고|believin)",
+     r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?|please"
+     r"|alright|understood|got it|clear|deal|yes)\?)[^?]*\?", "a question, not an order"),
+    ("arm.told", ("told", "tell", "said", "say", "ask", "use", "want", "wrote", "typed", "mean", "called", "named",
+      "titled", "phrase", ":"), "before",
+     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?|asked"
+     r"|asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:translate|say|type|write|prompt"
+     r"|phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|song"
+     r"|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|phrase"
+     r"|keyword)\s*$", "told of somebody, or a wording that is shown"),
+    ("arm.program", (" and ", " or ", " then ", " but "), "before",
+     r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline|loop"
+     r"|function|helper|user|hook|system|tool|code|that|which|it)s? (?:can|should|must|will|may|could|would|has to"
+     r"|needs to|to)\b[^,;:]*\b(?:and|or|then|but)\s+(?:\w+ )?$", "about a program"),
+    ("arm.spec", (" that ", " which ", " so "), "within",
+     r".*\b(?:that|which|so (?:it|that)) (?:\w+ )?(?:runs?|loops?|retr\w+|repeats?|waits?|polls?|keeps?|continues?"
+     r"|stays?|blocks?|sleeps?)\b", "about a program"),
+    ("arm.shown", (" phrase", " as a ", " arm", "라고"), "after",
+     r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|name)|\barm(?:s|ing)? (?:phrase|word)|라고)",
      "a wording that is shown"),
-    ("arm.asks", ("confirm", "approv", "with me", "ask me", "my ok", "my go", "我确认", "先告诉我", "问我", "跟我"), "prompt",
-     r"(?<!n't )(?<!not )(?<!need to )(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)|ask me (?:first|before)|ask for (?:my )?(?:conf|"
-     r"appr|perm)\w+ (?:before|after|at)|check (?:in )?with me (?:before|after|first|at))|(?:给|等|经|跟|和|由)我(?:的)?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|"
-     r"疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
-    ("log", (), "line",
-     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\||at \S+\(|file \"|@@ |(?:user|human|"
-     r"assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]|[^\n]*(?<!:)//)", "a pasted log or table line"),
-    ("until.person", (), "after", r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next)\b", "until a person or a day"),
-    ("release.condition", (), "sentence",
-     r"\W*(?:(?:and|but|then|or|so)\s+)?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se|quando|quand|если|когда)\b|[^.\n]*?"
-     r"\b(?:stop|halt|stand down|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once|until|after|if|unless|as soon as)\b", "a release with a condition"),
-    ("release.later", ("then", "after"), "before", r"\b(?:then|after that|afterwards)[\s,]*$", "a stop after something else"),
-    ("stop.object", ("stop it", "stop this", "stop that", "stop everything", "stop all"), "after", r"[^.,\n]{0,12}?\b(?:from|on (?:the|port)|in the)\b",
-     "something else is to be stopped"),
-    ("wait.thing", (), "after",
-     r"\s*(?:for|until|till|on) (?!me\b|my\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|that\b|this\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)[^.\n]*", "waits for a thing"),
-    ("cjk.question", ("吗", "?", "么", "か"), "sentence", r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
-    ("cjk.program", (), "before", r"(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}$|(?<!手)(?<!作業)を\s*$|(?<!작업)[를을]\s*$",
-     "about a program or another thing"),
+    ("arm.asks", ("confirm", "approv", "with me", "ask me", "for me", "my ok", "my go", "我"), "prompt",
+     r"(?<!n't )(?<!not )(?<!need to )(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)"
+     r"|ask (?:me (?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))"
+     r"|check (?:in )?with me (?:before|after|first|at))|[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我",
+     "the person wants to be asked"),
+    ("alone.only", (), "prompt",
+     r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|work|go ahead|go through"
+     r"|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process)\b)", "nothing is ordered to be done"),
+    ("log", (":", "|", "$ ", "at ", "//", "@@", "[", "file \"", "\u276f", "\u23fa", "\u25cf"), "line",
+     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\|"
+     r"|at \S+\(|file \"|@@ |(?:user|human|assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]"
+     r"|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
+    ("until.person", (" i ", "day", " next"), "after",
+     r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next)\b", "until a person or a day"),
+    ("until.spec", ("implement", "build", "write", "start", "begin", " wait"), "within",
+     r".*\bwait(?:s|ing)? $|(?:implement|build|write|start|begin) (?!and|every|all|it|this|th|until)",
+     "what is to be built, or waited for"),
+    ("release.condition", ("if", "when", "once", "until", "after", "unless", "soon", "wenn", "sobald", "uando", "si",
+      "se", "quand", "если", "когда"), "sentence",
+     r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se"
+     r"|quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once"
+     r"|until|after|if|unless|as soon as)\b", "a release with a condition"),
+    ("release.later", ("then", "after"), "before",
+     r".*\b(?:then|after that|afterwards)[\s,]*$", "a stop after something else"),
+    ("stop.object", ("from", "on the", "on port", "in the"), "after",
+     r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in the)\b", "something else is to be stopped"),
+    ("wait.thing", (" for ", " until ", " till ", " on "), "after",
+     r"\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|th(?:at|is)\b|any|all\b|every"
+     r"|cod|impl|making|chang|(?:further |more |new )?instr)", "waits for a thing"),
+    ("cjk.question", ("吗", "?", "么", "か"), "sentence",
+     r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
+    ("cjk.program", (), "before",
+     r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*"
+     r"|(?<!작업)[를을]\s*)$", "about a program or another thing"),
 )
 
 # What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.
 CONNECTIVES = (
-    (("until", "till", "til ", "unless", "before"), r"\b(?:until+|till|'?til|unless|before)\b[:\s]*"),
-    (("stop",), r"\bstop (?:only )?(?:when|once|if|after)\b\s*"),
-    (("tant qu", "jusqu'", "avant"), r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
+    (("until", "till", "til ", "unless", "before"), r"\b(?:until+|till?|unless|before)\b[:\s]*"),
+    (("stop when", "stop only", "stop once"), r"\bstop (?:only )?(?:when|once|if|after)\b\s*"),
+    (("tant qu", "jusqu'", "avant"),
+     r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
     (("hasta", "até", "ate ", "antes"), r"\b(?:hasta(?: que)?|at[eé](?: que)?|antes de(?: que)?)\b\s*"),
     ((" bis", "bevor", "solange"), r"\b(?:bis|bevor|solange)\b\s*"),
     (("пока", "до "), r"\b(?:до тех пор,? пока|пока|до)\b\s*"),
     (("直到", "直至", "知道"), r"(?:直到|直至|知道)\s*"),
 )
 POSTPOSED = ((("まで",), r"(?<!最後)(?:する|なる)?まで"), (("때까지",), r" ?때까지"), (("前",), r"之?前"))
-NUMBERS = (("half 半", .5), ("a an one una un une uma eine 一", 1), ("two couple dos duas deux zwei два 两 兩", 2),
-           ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7), ("eight", 8), ("nine", 9),
-           ("ten", 10), ("twelve", 12), ("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty-five", 45), ("ninety", 90))
-TIME_WORDS = ("hour", "minut", "min", "hr", "hora", "heure", "stunde", "час", "минут", "小时", "小時", "分钟", "分鐘", "時間", "分間", "시간", "분",
-              "0m", "5m", "1h", "2h", "3h", "4h", "5h", "6h", "8h")
-LASTS = (r"(?:\b(?:for|next|durante|por|pendant|in|im|в течение|ещё|еще)\s+(?:the |next |about |around |at least |another |las pr[oó]ximas )*"
-         r"|(?=[\d一两兩三半])|(?=\bzwei|\beine ))(half|couple|\d+(?:[.,]\d+)?|[\w-]+)(?:\s+an?\b|\s+of)?\s*(?:more |full |solid |个|個)?"
-         r"(h(?:ours?|rs?|oras?|eures?)?|stunden?|час\w*|小时|小時|時間|시간|m(?:inutes?|ins?|inutos?|inuten?)?|минут\w*|分钟|分鐘|分間|분)(?![a-z])")
-CLOCK = (r"\b(?:until|till?|hasta las?|at[eé] [aà]?s?|jusqu'[aà]|bis|до)\s+(?:(noon|midnight)|(\d{1,2})(?:[:h](\d\d))?\s*"
-         r"(am|pm|a\.m\.?|p\.m\.?|o'clock|uhr|h\b)?)(?![\w.])")
-ASKS_LEAVE = (r"\W*(?:(?:ok(?:ay)?|so|and|but|hmm+|well|also|wait|hey|hold on|no)[\s,]+)*(?:(?:what|why|how|where|when|which|who|whose|is|are|was|were|do|"
-          r"does|did|has|have|should|shall|am)\b|(?:can|could|would|will) (?:i|we|it|this|that|they|there)\b|(?:can|could|would|will) (?:you|u) "
-          r"(?:please )?(?:tell|explain|describe|clarify|say|remind|walk me)\b)")
-REQUEST = r"\W*(?:(?:ok(?:ay)?|so|and|please|hey|also|now)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b"
-LEAD = r"(?:[^\w(]|\d{1,3}[.)]\s)*"           # bullets, numbers, emoji before a sentence's first word
-CLAUSE = (r"[,:(\u3001]\s*|\s[-\u2013\u2014>\u2192]+\s+|[\u2013\u2014]\s*|\b(?:and|but|then|so|or|just|please|und|y|et|e|mas|pero|mais|"
-          r"и|но)\s+")
-TRAILING = r"[,\s]+(?:and )?then\b|\s+[-\u2013\u2014]+\s|\s*\b(?:please|ok(?:ay)?|pls|thanks|thank you)\W*$|为止"
+TRAILING = (("then", " -", "\u2013", "\u2014", "please", "ok", "pls", "thank", "为止"),
+            r"[,\s]+(?:and )?then\b|\s+[-\u2013\u2014]+\s|\s*\b(?:please|ok(?:ay)?|pls|thanks|thank you)\W*$|为止")
+NUMBERS = (
+    ("half 半", .5), ("a an one next una un une uma eine 一", 1), ("two couple dos duas deux zwei два 两 兩", 2),
+    ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6),
+    ("seven", 7), ("eight", 8), ("nine", 9), ("ten", 10), ("twelve", 12), ("fifteen", 15),
+    ("twenty", 20), ("thirty", 30),
+    ("forty-five", 45), ("ninety", 90))
+TIME_WORDS = ("hour", "minut", " min", "hr", "hora", "heure", "stunde", "час", "минут", "小时", "小時", "分", "時間", "시간")
+LASTS = (
+    r"\b(?:for|next|durante|por|pendant)\s+(?:the |a (?=couple)|next |about |around |at least |another )*(half|couple"
+    r"|\d+(?:[.,]\d+)?|[a-zà-ÿ-]+)(?:\s+an?\b|\s+of)?\s*(?:more |full )?(h(?:ours?|rs?|oras?|eures?)?|m(?:inutes?|ins?"
+    r"|inutos?)?)\b",
+    r"(\d+|[一两兩三半]|zwei|eine|два)\s*[个個]?\s*(stunden?|час\w*|小时|小時|時間|시간|minuten?|минут\w*|分钟|分鐘|分間|분)")
+CLOCK = (r"\b(?:until|till?|hasta las?|at[eé] [aà]?s?|jusqu'[aà]|bis|до)\s+(?:(noon|midnight)|(\d{1,2})(?:[:h](\d\d))?"
+         r"\s*(am|pm|a\.m\.?|p\.m\.?|o'clock|uhr|h\b|(?=\W*$|,))?)(?!\w|\.\d)")
+ASKS_LEAVE = (
+    "|what|what's|why|how|where|where's|which|who|whose|is|are|was|were|does|did|has|isn't|aren't|doesn't|didn't|"
+    "do you|do we|do i|do they|do the|have you|have we|should i|should we|should it|should the|shall we|shall i|am i|"
+    "can i|can we|can it|can this|could i|could we|could it|would it|would that|will it|will this|can you tell|"
+    "can you explain|can you describe|can you clarify|could you explain|could you tell|can you please explain|")
+REQUEST = "|can|could|would|will|"
 
 
 INTENTS = ("arm", "pause", "disarm")
@@ -1466,30 +1846,6 @@ def is_evidence(value):
 
 # --- reading: values -----------------------------------------------------------------------------
 
-class JsonDialect:
-    """What the C scanner of the json module asks its caller for (CPython 3.9 to 3.14)."""
-
-    strict, object_hook, object_pairs_hook = True, None, None
-    parse_float, parse_int, parse_constant = float, int, None
-
-
-def parse_json(data):
-    """(value, "") of DATA, UTF-8 JSON in bytes, or (None, what is wrong). Invalid UTF-8 is replaced, not refused."""
-    text = data.decode("utf-8", "replace").lstrip("\ufeff").strip(" \t\r\n")
-    try:
-        import _json        # the json module imports re and takes 1.2 interpreter starts; its C scanner takes none
-        value, end = _json.make_scanner(JsonDialect)(text, 0)
-        if end == len(text):
-            return value, ""
-    except Exception:       # StopIteration, ValueError, TypeError, SystemError, no _json: the json module decides
-        pass
-    try:
-        import json
-        return json.loads(text), ""
-    except (ValueError, RecursionError) as error:
-        return None, str(error) or type(error).__name__
-
-
 def dump_json(value):
     """VALUE as one line of ASCII JSON, so that any text can be written in any locale."""
     try:
@@ -1555,16 +1911,6 @@ def clock(seconds, form="%Y-%m-%dT%H:%M:%SZ"):
         return "?"
 
 
-def session_file(session):
-    """SESSION folded to a file name without its ending, or "" for an id that is not safe to use as one."""
-    if not isinstance(session, str) or not 0 < len(session) <= 128 or not session.isascii():
-        return ""
-    name = session.lower()
-    if name[0] in SESSION_ID and all(c in SESSION_ID or c in "._-" for c in name):
-        return name
-    return ""
-
-
 # --- reading: the transcript ---------------------------------------------------------------------
 
 ROW_MARKS = (b'"tool_use"', b'"tool_result"', b'"text"', b'"content":"', b'"content": "', b'"queued_command"')
@@ -1596,17 +1942,25 @@ def content_of(row):
 
 
 def calls_in(rows):
-    """[(offset, row, call, result row)] of the finished tool calls in ROWS, and the offset of the first unfinished one."""
+    """[(offset, row, call, result row)] of the finished tool calls in ROWS, and where the first one begins that
+    may still get its result: one that a later message has passed by never will (a killed client)."""
     finished, waiting = [], {}
     for offset, row in rows:
         for block in content_of(row):
             if block.get("type") == "tool_use" and row.get("type") == "assistant":
-                waiting[block.get("id")] = (offset, row, block)
-            elif block.get("type") == "tool_result" and block.get("tool_use_id") in waiting:
-                _, made, call = waiting.pop(block["tool_use_id"])
+                waiting[str(block.get("id"))] = (offset, row, block)
+            elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in waiting:
+                _, made, call = waiting.pop(str(block["tool_use_id"]))
                 if not failed(block, row):
                     finished.append((offset, made, call, row))
-    return finished, min((place[0] for place in waiting.values()), default=None)
+    last = next((id_of(row) for _, row in reversed(rows) if row.get("type") == "assistant"), None)
+    pending = [offset for offset, row, _ in waiting.values() if id_of(row) == last]
+    return finished, min(pending, default=None)
+
+
+def id_of(row):
+    """The id of the message that a row is a part of: the client writes one row a content block."""
+    return row["message"].get("id") if isinstance(row.get("message"), dict) else None
 
 
 def read_evidence(rows, contract, end):
@@ -1808,6 +2162,9 @@ def pipelines_in(command):
     return [pipeline for pipeline in pipelines if pipeline]
 
 
+OWN_NAMES = (NAME, "session_contract.py", __file__.rpartition("/")[2])
+
+
 def is_idle(pipeline):
     """Does a pipeline do nothing that could be work? Writing a file is work."""
     programs = []
@@ -1818,7 +2175,8 @@ def is_idle(pipeline):
             return False
         words = [word for word in words if "=" not in word.partition("/")[0] or word.startswith("-")] or [":"]
         names = [word.rpartition("/")[2] for word in words[:6]]
-        ours = NAME in names[:1] or "session_contract.py" in (names if names[0].startswith("python") else names[:1])
+        ours = any(name in OWN_NAMES for name in (names if names[0].startswith("python") else names[:1])) \
+            or words[0].strip("\"'").endswith(f"{NAME}-hook/hook")
         programs.append(":" if ours else names[0])
     return programs[0] in IDLE_COMMANDS and all(name in IDLE_COMMANDS or name in FILTERS for name in programs[1:])
 
@@ -2018,23 +2376,31 @@ def units_by_scope(text, shape):
         "lead-in": [last_of[a] for a in sorted(leads) if a in last_of],
         "list": [(blocks[a][1], blocks[b][2]) for a, b in lists],
         "last-list": [(blocks[a][1], blocks[b][2]) for a, b in lists if b >= ending],
+        "table": [b[1:] for b in blocks if b[0] == "table"],
         "whole": [(sentences[0][0], sentences[-1][1])] if short else []}
 
 
 def has(needs, text):
-    """Whether a literal, or one of several, is in TEXT (no literal: yes)."""
-    return needs in text if isinstance(needs, str) else not needs or any(need in text for need in needs)
+    """Whether one of the literals, parted by "|", is in TEXT (no literal: yes)."""
+    return any(need in text for need in needs.split("|"))
 
 
 def cues(row):
     """The cues of a rule or excuse: (literals, pattern) pairs."""
-    return ((row[3], row[4]),) if isinstance(row[4], str) else row[4]
+    return zip(row[3][::2], row[3][1::2])
+
+
+def search(pattern, unit):
+    """Whether PATTERN is found in UNIT; it is compiled once, here, since a replay has more of them than re keeps."""
+    import re
+    if pattern not in COMPILED:
+        COMPILED[pattern] = re.compile(pattern).search
+    return COMPILED[pattern](unit) is not None
 
 
 def fires(row, unit):
     """Whether one cue of ROW is found in a cleaned unit."""
-    import re
-    return any(has(needs, unit) and (not pattern or re.search(pattern, unit) is not None) for needs, pattern in cues(row))
+    return any(has(needs, unit) and (not pattern or search(pattern, unit)) for needs, pattern in cues(row))
 
 
 def may_fire(row, text):
@@ -2079,10 +2445,19 @@ class Reading:
 
     def excuse(self, row, span, excuses):
         """The id of the first excuse of a rule that holds for a hit at SPAN, or ""."""
+        unless = row[4].split()
         for other in excuses:
-            if (other[0] in row[5] or other[0].split(".")[0] in row[5]) and fires(other, self.clean(self.around(span, other[2]))):
+            named = other[0] in unless or other[0].split(".")[0] in unless
+            if named and fires(other, self.clean(self.around(span, other[2]))):
                 return other[0]
         return ""
+
+
+def looks_other(low):
+    """Whether lowered text may be in another language than English."""
+    if any(char > "\x7f" and char.isalpha() for char in set(low)):
+        return True
+    return any(word in " " + low for word in OTHER_WORDS)
 
 
 def tail_of(message):
@@ -2100,8 +2475,8 @@ def tail_of(message):
 def own_hits(reading, own):
     """Hits of the operator's own literal phrases: {family: [phrases]}."""
     text = reading.text.lower()
-    for family, phrases in (own or {}).items():
-        for phrase in phrases:
+    for family in FAMILIES if own else ():
+        for phrase in own.get(family, ()):
             at = text.rfind(phrase.lower()) if phrase.strip() else -1
             if at >= 0:
                 yield ("own." + family, family, at, at + len(phrase))
@@ -2123,7 +2498,8 @@ def judge(reading, rules, excuses, calls):
 def lifted(reading, hits, excused, excuses):
     """(hits, excused, blocker, waits) after what only a person can lift, and what is waited for, is taken in."""
     at = reading.spans["final"][0] if reading.spans["final"] else (0, len(reading.text))
-    marks = [e for e in excuses if e[1] in ("blocker", "waits") and fires(e, reading.clean(reading.around(at, e[2])))]
+    kinds = ("blocker", "waits") if hits else ("waits",)
+    marks = [e for e in excuses if e[1] in kinds and fires(e, reading.clean(reading.around(at, e[2])))]
     blocker = next((e[0] for e in marks if e[1] == "blocker"), "")
     if blocker:
         excused = excused + [h + (blocker,) for h in hits if h[1] in LIFTED]
@@ -2139,16 +2515,16 @@ def read_turn(message, calls=None, own=None, off=()):
     """
     offset, tail = tail_of(message or "")
     low = tail.lower().replace("\u2019", "'").replace("*", "")
-    rules = [row for row in RULES + RULES_OTHER if row[0] not in off and may_fire(row, low)]
-    if not rules and not own:
+    other = looks_other(low)
+    rules = [row for row in RULES + (RULES_OTHER if other else ()) if row[0] not in off and may_fire(row, low)]
+    excuses = EXCUSES + (EXCUSES_OTHER if other else ())
+    if not rules and not own and not any(e[1] == "waits" and may_fire(e, low) for e in excuses):
         return {"hits": (), "excused": (), "advisory": (), "blocker": "", "waits": False}
-    reading, excuses = Reading(tail), EXCUSES + EXCUSES_OTHER
+    reading = Reading(tail)
     hits, excused, advisory = judge(reading, rules, excuses, calls)
     hits.extend(own_hits(reading, own))
-    blocker, waits = "", False
-    if hits:
-        hits, excused, blocker, waits = lifted(reading, hits, excused, excuses)
-    elif excused:
+    hits, excused, blocker, waits = lifted(reading, hits, excused, excuses)
+    if not hits and not blocker:
         person = [e[0] for e in excuses if e[1] == "person"]
         blocker = next((e[4] for e in excused if e[4] in person), "")
     rows = {"hits": hits, "excused": excused, "advisory": advisory}
@@ -2162,6 +2538,8 @@ def human_part(text):
     """TEXT with what the client wrapped around it blanked in place; "" where nothing of a person's is left."""
     if text.lstrip().startswith(MACHINE_PREFIXES):
         return ""
+    if text.lstrip().startswith("[Request interrupted by user"):
+        text = filled(text[:text.find("]") + 1], " ") + text[text.find("]") + 1:]
     for tag in MACHINE_TAGS if "<" in text else ():
         start = text.find("<" + tag)
         while start >= 0:
@@ -2198,17 +2576,27 @@ def present(needs, low):
 
 def candidates(low, gated):
     """The rules that may hold for the text LOW, by their needs alone."""
-    low = "\n" + low.lstrip()                       # a need may begin with a line's end: only at a line's beginning
+    low = "\n" + low.lstrip()
     head = low[:200]
     return [rule for rule in INTENT_RULES if (gated or rule[1] == "arm") and present(
-        rule[3], low if rule[2] not in ("whole", "first") else head if len(low) < 200 or rule[2] == "first" else "")]
+        rule[3], low if rule[2] not in ("whole", "first") else head if rule[2] == "first" or len(low) < 200 else "")]
 
 
 def may_matter(text, gated, own=None):
     """A cheap test, without re: may TEXT hold an intent that matters (GATED: the session has a contract)?"""
     low = plain(human_part(text))
-    return low.lstrip()[:9] in ("contract:", "/contract") or bool(candidates(low, gated)) or any(
-        plain(phrase) in low for intent in own or () if gated or intent == "arm" for phrase in own[intent])
+    return low.lstrip()[:9] in ("contract:", "/contract") or bool(candidates(low, gated) or own_phrases(low, gated, own))
+
+
+def own_phrases(low, gated, own):
+    """The operator's own literal phrases (OWN: intent to phrases) that stand in LOW as whole words, as hits."""
+    found = []
+    for intent, phrase in [(i, plain(p.strip())) for i in own or () if gated or i == "arm" for p in own[i] if p.strip()]:
+        at = low.find(phrase)
+        edges = low[max(at, 1) - 1:max(at, 0)] + low[at + len(phrase):at + len(phrase) + 1]
+        if at >= 0 and not (phrase.isascii() and edges.strip("'\"").isalnum()):
+            found.append(("own." + intent, intent, at, at + len(phrase), at))
+    return found
 
 
 def read_prompt(text, gated, own=None, off=()):
@@ -2225,14 +2613,15 @@ def read_prompt(text, gated, own=None, off=()):
     text, moved = ends_of(text)
     low = judged(text)
     parts = sentences(low)
-    hits, excused = find_hits(low, parts, gated, own or {}, off)
+    hits, excused = find_hits(low, parts, [rule for rule in candidates(low, gated) if rule[0] not in off])
+    hits = sorted(hits + own_phrases(low, gated, own), key=lambda hit: hit[2:4])
     answer["question"] = is_question(low, parts)
     answer["excused"] = tuple((rule, moved(a), moved(b), why) for rule, a, b, why in excused)
-    whole = [h for h in hits if h[0] in ("disarm.whole", "disarm.cjk")]
-    for rule, intent, start, end in whole or hits[-1:]:
+    whole = [hit for hit in hits if hit[0] in ("disarm.whole", "disarm.cjk")]
+    for rule, intent, start, end, _ in whole or hits[-1:]:
         answer.update(intent=intent, rule=rule, start=moved(start), end=moved(end))
         if intent == "arm":
-            answer.update(terms(text, low, parts, [h for h in hits[::-1] if h[1] == "arm"]))
+            answer.update(terms(text, low, parts, [hit for hit in hits[::-1] if hit[1] == "arm"]))
     return answer
 
 
@@ -2242,10 +2631,10 @@ def read_command(text):
     low = plain(bare[:12])
     if low[:9] not in ("contract:", "/contract") or low[0] == "/" and low[9:10].strip(": "):
         return ()
-    words = bare[9:].lstrip(":\uff1a ").split("\n")[0].split(None, 2)
+    words = bare[9:].lstrip(":\uff1a ").split("\n")[0].split()
     verb = plain(words[0]).strip(".!,;:\u3002") if words else "status"
     if verb == "arm":
-        return (verb, shortened(" ".join(words[2:] if plain("".join(words[1:2])) in ("until", "till", "unless") else words[1:])))
+        return (verb, shortened(" ".join(words[2 if plain(" ".join(words[1:2])) in ("until", "till", "unless") else 1:])))
     verb = "stop" if verb == "disarm" else verb
     return (verb,) if verb in CONTRACT_WORDS else ("?", words[0][:40])
 
@@ -2255,9 +2644,9 @@ def ends_of(text):
     if len(text) <= READ_HEAD + READ_TAIL:
         return text, int
     gone = len(text) - READ_HEAD - READ_TAIL
-    # A fence that was opened in what is left out still holds where the tail begins.
-    joint = "\n```\n" if text.count("\n```", 0, len(text) - READ_TAIL) % 2 else "\n"
-    return (text[:READ_HEAD - len(joint)] + joint + text[-READ_TAIL:], lambda at: at if at < READ_HEAD else at + gone)
+    # A fence that was opened or closed in what is left out is put back, so that the tail is read as it stands.
+    joint = "\n```\n" if text.count("\n```", READ_HEAD - 5, len(text) - READ_TAIL) % 2 else "\n"
+    return text[:READ_HEAD - len(joint)] + joint + text[-READ_TAIL:], lambda at: at if at < READ_HEAD else at + gone
 
 
 def judged(text):
@@ -2283,7 +2672,7 @@ def sentences(low):
     """(start, end, end with its mark) of each sentence or line that holds a word."""
     import re
     found, at = [], 0
-    for m in re.finditer(r"[.!?]+(?=[\s)\"'*]|$|[^\x00-\x7f])|\.\.+|[\u2026\u3002\n]+|;+(?=[\s]|[^\x00-\x7f])|$", low):
+    for m in re.finditer(r"[.!?]+(?=[\s)\"'*]|$|[^\x00-\x7f])|\.\.+|[\u2026\u3002\n]+|;+(?=\s|[^\x00-\x7f])|$", low):
         if low[at:m.start()].strip():
             found.append((at, m.start(), m.end()))
         at = m.end()
@@ -2298,99 +2687,126 @@ def compiled(pattern):
     return re.compile(pattern)
 
 
-def clause_starts(low, parts):
-    """For each sentence the offsets at which an order may begin, openers skipped; the first is the sentence's own."""
-    lead, openers, cut_at = compiled(LEAD), compiled(OPENERS), compiled(CLAUSE)
-    found = []
-    for start, end, _ in parts:
-        places = [openers.match(low, lead.match(low, start, end).end(), end).end()]
-        for m in cut_at.finditer(low, start, end):
-            at = openers.match(low, m.end(), end).end()
-            if at > places[-1]:
-                places.append(at)
-        found.append(places)
-    return found
+def find_hits(low, parts, rules):
+    """(rule, intent, start, end, at) for each hit of RULES, and what looked like one: (rule, start, end, excuse)."""
+    hits, excused, cache = [], [], {}
+    for rule in rules if parts else ():
+        # A second rule of the same intent adds nothing to a sentence, and compiling it is dear.
+        same = [hit[2] for hit in hits if hit[1] == rule[1]]
+        left = [p for p in parts if not any(p[0] <= start < p[1] for start in same)] if same else parts
+        if same and not any(present(rule[3], "\n" + low[p[0]:p[2]]) for p in left):
+            continue
+        for part, start, end, at in rule_spans(rule, low, parts):
+            why = excuse_of(rule[5], low, part, (start, at, end), cache)
+            if why:
+                excused.append((rule[0], start, end, why))
+            else:
+                hits.append((rule[0], rule[1], start, end, at))
+    return hits, excused
 
 
-def find_hits(low, parts, gated, own, off):
-    """All (rule, intent, start, end) in order, and what looked like one: (rule, start, end, excuse)."""
-    hits = [("own." + intent, intent, low.find(plain(phrase)), low.find(plain(phrase)) + len(phrase))
-            for intent in own if gated or intent == "arm" for phrase in own[intent] if plain(phrase) in low]
-    excused, starts, cache = [], None, {}
-    for rule in candidates(low, gated) if parts else ():
-        if rule[0] not in off:
-            starts = starts or clause_starts(low, parts)
-            for part, a, b in rule_spans(rule, low, parts, starts):
-                why = excuse_of(rule[5], low, part, a, b, cache)
-                if why:
-                    excused.append((rule[0], a, b, why))
-                else:
-                    hits.append((rule[0], rule[1], a, b))
-    return sorted(hits, key=lambda h: h[2:]), excused
-
-
-def rule_spans(rule, low, parts, starts):
-    """(sentence, start, end) wherever RULE's pattern holds in its scope."""
-    scope, pattern = rule[2], compiled(rule[4])
-    if scope == "whole":
-        end = len(low)
-        while end and not low[end - 1].isalnum():
-            end -= 1
-        return [(parts[0], at, end) for at in {parts[0][0], starts[0][0]} if pattern.fullmatch(low, at, end)][:1]
+def rule_spans(rule, low, parts):
+    """(sentence, start, end, where the pattern begins) for each sentence in which RULE's pattern holds in its scope."""
+    scope, edge = rule[2], "" if rule[3][0][0] > "\u2e80" else r"\b"        # Chinese and its like have no word boundary
+    pattern = compiled(edge + "(?:" + rule[4] + ")" + (r"(?=\W*\Z)" if scope == "whole" else ""))
     if scope == "prompt":
         m = pattern.search(low)
         at = m and max(m.start(n) for n in range(pattern.groups + 1))
-        return [(part, at, m.end()) for part in parts if m and part[0] <= at < part[1]]
+        return [(part, at, m.end(), at) for part in parts if m and part[0] <= at < part[1]]
     found = []
-    for part, places in list(zip(parts, starts))[:1 if scope == "first" else None]:
-        if scope == "within":
-            found += [(part, m.start(), m.end()) for m in pattern.finditer(low, part[0], part[1])]
-        else:
-            ms = (pattern.match(low, at, part[2]) for at in (places if scope == "clause" else places[:1]))
-            found += [(part, m.start(), m.end()) for m in ms if m][:1]
+    for part in parts[:2] if scope in ("whole", "first") else parts:
+        at, end = part[0], len(low) if scope == "whole" else part[2]
+        for _ in range(50):                            # a sentence that repeats one word is not read to its end
+            m = pattern.search(low, at, end)
+            if not m:
+                break
+            start = placed(low, part[0], parts[0][0], m.start(), scope)
+            if start >= 0:
+                found.append((part, start, m.end(), m.start()))
+                break
+            at = m.start() + 1
     return found
 
 
-def excuse_of(ids, low, part, start, end, cache):
-    """The id of the first excuse of IDS (or of a family in IDS) that holds for the words at START in the sentence PART."""
+def placed(low, start, first, at, scope):
+    """Where the order begins whose words stand at AT in the sentence at START, if SCOPE wants them there; else -1."""
+    if scope in ("whole", "first"):
+        return at if led(low, first, at, False) else -1
+    if scope in ("start", "clause"):
+        return at if led(low, start, at, scope == "clause") else -1
+    verbs = next((words for name, words in VERBS if name == scope), "")
+    place = max(start, at - 160)
+    words = [word.rstrip(",") for word in low[place:at + 12].split(" ")]
+    for n, word in enumerate(words[:-1] if verbs else ()):
+        if place < at and ("|" + word + "|" in verbs or "|" + word + " " + words[n + 1] + "|" in verbs):
+            if led(low, start, place, True):
+                return place
+        place += len(word) + 1 + (low[place + len(word):place + len(word) + 1] == ",")
+    return -1 if verbs else at
+
+
+def led(low, start, at, clause):
+    """True if only openers stand between START and AT; with CLAUSE, if they reach back to where a clause begins."""
+    text, joined = low[max(start, at - 90):at], False
+    while True:
+        bare = text
+        while bare and not bare[-1].isalnum():
+            bare = bare[:-1]
+        gap = text[len(bare):]
+        if not bare:
+            return at - 90 <= start
+        if clause and (any(mark in gap for mark in ",:(\u3001\u2013\u2014\u2192") or " -" in gap):
+            return True
+        words = bare.split()[-5:]
+        tails = [" ".join(words[n:]) for n in range(len(words))]
+        word = next((tail for tail in tails if "|" + tail + "|" in OPENERS and bare.endswith(tail)), "")
+        word = word or next((tail for tail in CJK_OPENERS if bare.endswith(tail)), "")
+        if not word and words[-1].isdigit() and gap[0] in ".)":
+            word = words[-1]                           # the number of a list's entry
+        if not word:
+            return clause and joined
+        joined, text = "|" + word + "|" in JOINS, bare[:-len(word)]
+
+
+def excuse_of(ids, low, part, place, cache):
+    """The id of the first excuse of IDS, or of a family in IDS, that holds at PLACE in the sentence PART."""
+    start, at, end = place
     for name, needs, where, pattern, _ in INTENT_EXCUSES:
-        if (name in ids or name.split(".")[0] in ids) and (not needs or present(needs, low)):
-            regex = cache[name] = cache.get(name) or compiled(pattern)
-            if where == "before":
-                held = regex.search(low, part[0], start)
-            elif where == "prompt":
-                held = regex.search(low)
-            else:
-                held = regex.match(low, *{"after": (end, part[1]), "sentence": (part[0], part[2]),
-                                          "line": (low.rfind("\n", 0, start) + 1, start)}[where])
-            if held:
-                return name
+        if name in ids or name.split(".")[0] in ids:
+            line = low.rfind("\n", 0, start) + 1
+            a, b = {"before": (part[0], start), "within": (start, at), "after": (end, part[1]), "line": (line, start),
+                    "sentence": (part[0], part[2]), "prompt": (0, len(low))}[where]
+            if a < b and (not needs or present(needs, low[a:b])):
+                regex = cache[name] = cache.get(name) or compiled(pattern)
+                if (regex.search if where in ("before", "prompt") else regex.match)(low, a, b):
+                    return name
     return ""
 
 
 def terms(text, low, parts, arms):
     """Condition, items and budget of the arming clauses ARMS, the deciding one first."""
     found = {"condition": "", "items": (), "budget": None}
-    for _, _, start, end in arms:
+    for _, _, start, end, at in arms:
         part = next((p for p in parts if p[0] <= start < p[1]), (start, end, end))
-        a, b = condition_span(low, part, start, end)
-        found["budget"] = found["budget"] or budget(low, part, start)
+        a, b = condition_span(low, part, start, end, at)
+        found["budget"] = found["budget"] or budget(low, part)
         found["items"] = found["items"] or items(text, low, part)
-        timed = found["budget"] and found["budget"][0] == "until" and low[a:b].startswith(("noon", "midn", *"0123456789"))
-        found["condition"] = found["condition"] or ("" if timed else shortened(text[a:b]))
+        if (found["budget"] or " ")[0] != "until" or not low[a:b].startswith(("noon", "midn", *"0123456789")):
+            found["condition"] = found["condition"] or shortened(text[a:b])
     return found
 
 
-def condition_span(low, part, start, end):
-    """Where the condition stands that belongs to the arming words from START to END: (a, b), empty if none."""
-    if " before you " in low[start:end]:
-        return start, low.rfind(" before you ", start, end)
-    for first, last in ((start, part[1]), (part[0], start)):
+def condition_span(low, part, start, end, at):
+    """Where the condition stands of the arming clause at START whose pattern spans AT to END: (a, b), empty if none."""
+    if " before you " in low[at:end]:
+        return part[0], low.rfind(" before you ", at, end)
+    for first, last in ((at, part[1]), (part[0], start)):
         found = [compiled(pattern).search(low, first, last) for needs, pattern in CONNECTIVES if present(needs, low)]
         best = min((m for m in found if m), key=lambda m: m.start(), default=None)
         if best:
-            clause = last == start or best.group() > "\u4e00"      # a Chinese condition, or one put first, ends at a comma
-            m = compiled(r"[,\u3001]" if clause else TRAILING).search(low, best.end(), last)
+            # A condition in Chinese, or one that is put first, ends at a comma.
+            ends = ((",", "\u3001", " and "), r"[,\u3001]| and ") if last == start or best[0] > "\u4e00" else TRAILING
+            m = present(ends[0], low[best.end():last]) and compiled(ends[1]).search(low, best.end(), last)
             last = m.start() if m else last
             return best.end(), best.end() + len(low[best.end():last].rstrip(" \t,:.!\u3001"))
         for needs, pattern in POSTPOSED:
@@ -2426,25 +2842,26 @@ def items(text, low, part):
     return tuple(shortened(entry) for entry in found[:100] if entry)
 
 
-def budget(low, part, start):
+def budget(low, part):
     """("for", seconds) or ("until", "HH:MM") if the sentence names how long to work; else None."""
-    span = low[start:part[1]]
-    m = present(TIME_WORDS, span) and compiled(LASTS).search(span)
-    number = m and number_of(m[1])
-    if number:
-        return ("for", int(number * (3600 if m[2][0] in "hsч小時시" and m[2][:2] not in ("分間",) else 60)))
-    m = present((":", "am", "pm", "noon", "midn", "clock", "uhr", "h"), span) and compiled(CLOCK).search(span)
-    if not m or not (m[1] or m[3] or m[4]):
+    span = low[part[0]:part[1]]
+    for pattern in LASTS if present(TIME_WORDS, span) else ():
+        m = compiled(pattern).search(span)
+        number = m and number_of(m[1])
+        if number:
+            return ("for", int(number * (60 if m[2][0] in "mм分분" else 3600)))
+    m = ("noon" in span or "midn" in span or any(c.isdigit() for c in span)) and compiled(CLOCK).search(span)
+    if not m or not m[1] and not m[3] and m[4] is None:
         return None
-    hour = {"n": 12, "m": 0}[m[1][0]] if m[1] else int(m[2]) % (12 if (m[4] or "h")[0] in "ap" else 99)
-    hour, minute = hour + 12 * (m[4] or "").startswith("p"), int(m[3] or 0)
-    return ("until", "%02d:%02d" % (hour, minute)) if hour < 24 and minute < 60 else None
+    half = (m[4] or "-")[0]
+    hour = {"n": 12, "m": 0}[m[1][0]] if m[1] else int(m[2]) % (12 if half in "ap" else 99) + 12 * (half == "p")
+    return ("until", "%02d:%02d" % (hour, int(m[3] or 0))) if hour < 24 and int(m[3] or 0) < 60 else None
 
 
 def number_of(word):
     """The number that WORD writes in digits or letters, or 0."""
     if word[0].isdigit():
-        return float(word.replace(",", ".")) if word.replace(",", "").replace(".", "").isdigit() else 0
+        return float(word.replace(",", "."))
     return next((n for names, n in NUMBERS if word in names.split()), 0)
 
 
@@ -2453,12 +2870,15 @@ def is_question(low, parts):
     if not parts:
         return False
     start, end, past = parts[-1]
-    asking = compiled(ASKS_LEAVE)
-    if compiled(REQUEST).match(low, start, end) and not asking.match(low, start, end):
-        return False
-    if "?" in low[end:past] or low[start:end].rstrip().endswith(("吗", "呢", "ですか", "ますか", "까")):
+    words = [word.strip(",.!?:") for word in low[start:end].split(None, 12)[:12]]
+    while words and "|" + words[0] + "|" in OPENERS + "|hold|":
+        words.pop(0)
+    asking = any("|" + " ".join(words[:n]) + "|" in ASKS_LEAVE for n in (1, 2, 3, 4))
+    if words and "|" + words[0] + "|" in REQUEST and not asking:
+        return False                                   # "can you fix it?" asks for work, not for an answer
+    if "?" in low[end:past] or low[start:end].rstrip().endswith(("吗", "呢", "か", "까")):
         return True
-    return len(parts) == 1 and bool(asking.match(low, start, end))
+    return len(parts) == 1 and asking
 
 
 # --- deciding ------------------------------------------------------------------------------------
@@ -2679,7 +3099,7 @@ def bounds_of_work(case):
     settings, contract = case.settings, case.contract
     if contract["blocks"] >= settings.blocks:
         return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['blocks'], 'hold')} since the operator's last prompt")
-    if not case.progress and (contract["degraded"] or contract["streak"] >= settings.stalls):
+    if not case.progress and (contract["degraded"] or contract["streak"] >= min(settings.stalls, settings.cap or settings.stalls)):
         return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['streak'], 'hold')} in a row without work between them")
     return None
 
@@ -2829,6 +3249,8 @@ def arm(contract, prompt, settings, now):
     for text in heard["items"]:
         after = add_item(after, text, "prompt", now)[0]
     word = "armed" if fresh else "amended" if after["condition"] != contract["condition"] else "armed already"
+    if settings.observe:
+        word = "observing"
     return after, Answer(system=say(word, after, now), context=describe(after, settings, now, word))
 
 
@@ -3027,7 +3449,7 @@ def status_text(contract, now):
         lines.append(f"  waits for {contract['waiting'].get('what')}" + ("; overdue" if 0 < until < now else ""))
     # The one line that says it all comes last: typed during a turn, the client shows only that one.
     return "\n".join(lines + [
-        f"{NAME}: {contract['state']}, since {span_words(now - contract['armed_at'])}: {quoted(contract)}; "
+        f"{NAME}: {contract['state']} for {span_words(now - contract['armed_at'])}: {quoted(contract)}; "
         f"{tally(contract) or 'no items'}; {plural(contract['blocks'], 'hold')} since your last prompt"
         + ("; degraded" if contract["degraded"] else "")])
 
@@ -3040,83 +3462,6 @@ def log_record(contract, cls, now, identity, **facts):
 
 
 # --- shell ---------------------------------------------------------------------------------------
-
-try:
-    import posix as fs          # built in; os takes a sixth of an interpreter start to import
-except ImportError:             # not a POSIX system
-    import os as fs
-
-
-class StoreError(Exception):
-    """The store could not be read or written; the text says what and why."""
-
-
-def environment():
-    """The environment as a dict of texts, without importing os."""
-    if "os" in sys.modules:
-        return dict(sys.modules["os"].environ)
-    coding = sys.getfilesystemencoding()
-    return {k.decode(coding, "surrogateescape"): v.decode(coding, "surrogateescape") for k, v in fs.environ.items()}
-
-
-def config_dir(environ):
-    """The client's configuration directory, absolute; StoreError if none can be found."""
-    path = environ.get("CLAUDE_CONFIG_DIR", "")
-    if path:
-        return absolute(path, "CLAUDE_CONFIG_DIR")
-    home = environ.get("HOME", "")
-    if not home.startswith("/") and fs.__name__ == "posix":
-        import pwd
-        try:
-            home = pwd.getpwuid(fs.getuid()).pw_dir
-        except KeyError:
-            home = ""
-    home = home or environ.get("USERPROFILE", "")
-    if not home:
-        raise StoreError("no home directory is known: HOME is not set")
-    return home.rstrip("/") + "/.claude"
-
-
-def absolute(path, name):
-    """PATH without its final slash; StoreError if it depends on the working directory."""
-    if fs.__name__ == "posix" and not path.startswith("/"):
-        raise StoreError(f"{name} is not an absolute path: {path!r}")
-    return path.rstrip("/") or "/"
-
-
-def store_dir(environ):
-    path = environ.get("SESSION_CONTRACT_DIR", "")
-    return absolute(path, "SESSION_CONTRACT_DIR") if path else config_dir(environ) + "/" + NAME
-
-
-def read_file(path, limit):
-    """The bytes of PATH, None if there is no such file; StoreError if it cannot be read or is no regular file."""
-    try:
-        fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0) | getattr(fs, "O_BINARY", 0))
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from None
-    try:
-        if fs.fstat(fd).st_mode & 0o170000 != 0o100000:
-            raise StoreError(f"cannot read {path}: it is no regular file")
-        data = b""
-        while len(data) <= limit:
-            piece = fs.read(fd, 1 << 20)
-            if not piece:
-                return data
-            data += piece
-        raise StoreError(f"cannot read {path}: it is larger than {limit} bytes")
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror}") from None
-    finally:
-        fs.close(fd)
-
-
-def write_all(fd, data):
-    while data:
-        data = data[fs.write(fd, data):]
-
 
 class Store:
     """One directory: contracts/ID.json, logs/ID.jsonl, and what the operator puts beside them."""
@@ -3300,6 +3645,29 @@ def last_text(path):
     return read_evidence(rows_of(data, offset, offset == 0)[0], CONTRACT, 0).text if data else None
 
 
+def read_head(path):
+    """The rows in the first 64 KB of a transcript; [] if there is none yet."""
+    try:
+        fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0)) if isinstance(path, str) and path else -1
+        data = fs.read(fd, 1 << 16) if fd >= 0 else b""
+    except (OSError, ValueError):
+        return []
+    rows = [parse_json(line)[0] for line in data.split(b"\n")[:-1]]
+    if fd >= 0:
+        fs.close(fd)
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def contracts_in(store):
+    """Every readable contract in the store."""
+    try:
+        names = sorted(name for name in fs.listdir(store.contracts) if name.endswith(".json") and not name.startswith("."))
+    except OSError:
+        return []
+    loaded = [store.load(name[:-len(".json")]) for name in names]
+    return [found.contract for found in loaded if found.kind == "ok"]
+
+
 def file_size(path):
     """The size of a transcript in bytes, 0 if there is none yet."""
     try:
@@ -3407,6 +3775,8 @@ class Hook:
         if not isinstance(event, str) or event not in EVENTS:
             return Reply() if event in QUIET_EVENTS else tell(fault_line("event", why=one_line(repr(event), 60)))
         try:
+            if self.environ.get("CLAUDE_PLUGIN_ROOT") and in_settings(self.environ, self.payload.get("cwd")):
+                return Reply()                  # settings register this hook too: one of the two decides
             self.store = Store(store_dir(self.environ))
             return getattr(self, EVENTS[event])()
         except StoreError as error:
@@ -3466,7 +3836,11 @@ class Hook:
         loaded = self.store.load(self.name)
         if loaded.kind not in ("none", "ok"):
             return tell(self.fault_of(loaded))
-        if not loaded.contract or loaded.contract["state"] not in LIVE:
+        if not loaded.contract:
+            old = self.ancestor()
+            return tell(fault_line("ancestor", old=old["session"], condition=quoted(old), command=own_command(),
+                                   new=self.name)) if old else Reply()
+        if loaded.contract["state"] not in LIVE:
             return Reply()
         contract, settings = loaded.contract, self.settings()
         age = span_words(self.now - contract["armed_at"])
@@ -3476,8 +3850,21 @@ class Hook:
             self.notes.append(f"the wait for {waits.get('what')} ended unused; "
                               f"{plural(len(items_in(contract, OPEN)), 'item')} open")
         return self.answer("SessionStart", Answer(context=text, system=(
-            f"{NAME}: {contract['state']} since {age}: {quoted(contract)}"
+            f"{NAME}: {contract['state']} for {age}: {quoted(contract)}"
             f"{tally(contract) and ' (' + tally(contract) + ')'}. \"stop\" releases.")))
+
+    def ancestor(self):
+        """The live contract of the session that this one provably came from, None if nothing proves one (HOST 6)."""
+        if self.payload.get("source") not in ("clear", "fork", "compact", "resume"):
+            return None
+        pid, head = self.environ.get("CLAUDE_PID"), read_head(self.payload.get("transcript_path"))
+        links = [row.get("forkedFrom") for row in head if isinstance(row.get("forkedFrom"), dict)]
+        names = {session_file(link.get("sessionId")) for link in links} | {session_file(row.get("sessionId")) for row in head}
+        if self.payload["source"] == "clear":
+            names |= {c["session"] for c in contracts_in(self.store) if pid and c["pid"] == pid}
+        found = [self.store.load(name).contract for name in sorted(names - {"", self.name})]
+        live = [contract for contract in found if contract and contract["state"] in LIVE]
+        return max(live, key=lambda contract: contract["changed_at"]) if live else None
 
     # -- UserPromptSubmit
 
@@ -3506,6 +3893,8 @@ class Hook:
             return tell(self.fault_of(loaded))
         if loaded.kind == "malformed":
             return self.on_broken(loaded, heard, settings)
+        if not gated and heard["command"] and heard["command"][0] not in ("arm", "away", "back"):
+            return self.answer("UserPromptSubmit", hear(None, Prompt(heard=heard), settings, self.now)[1])     # writes nothing
         return self.change(heard, settings)
 
     def operator_words(self, text, contract):
@@ -3533,8 +3922,9 @@ class Hook:
                     after = self.with_payload(after, settings)
                     changed = contract is None or after["state"] != contract["state"] or answer.system or answer.halt
                     self.store.save(after, durable=bool(changed))
-                    self.log_change(after, heard["rule"] or heard["intent"], "CHANGE" if changed else "PROMPT",
-                                    bytes=len(answer.context.encode("utf-8", "replace")))
+                    self.noted(lambda: self.log_change(
+                        after, heard["rule"] or heard["intent"], "CHANGE" if changed else "PROMPT",
+                        bytes=len(answer.context.encode("utf-8", "replace"))))
                 if contract is None and after is not None:
                     self.store.sweep(self.now)
         except StoreError as error:
@@ -3638,6 +4028,19 @@ class Hook:
         after = self.with_payload(after, settings)
         if after != fresh and not malformed:
             self.store.save(after, durable=after["state"] != fresh["state"])
+        if not malformed:
+            self.noted(lambda: self.log_decision(before, after, stop, verdict, evidence, settings))
+        else:
+            self.log_decision(before, after, stop, verdict, evidence, settings)     # there the log keeps the counters
+
+    def noted(self, write):
+        """WRITE to the log; where that fails, what it is about stands in the contract all the same, and that is said."""
+        try:
+            write()
+        except StoreError as error:
+            self.notes.append(f"{error}; the log lacks a line")
+
+    def log_decision(self, before, after, stop, verdict, evidence, settings):
         if before["state"] in LIVE:
             size = len(block_text(before, stop, verdict, settings).encode("utf-8", "replace")) if verdict.holds else 0
             self.log_verdict(after, verdict, stop, evidence, bytes=size)
@@ -3731,7 +4134,7 @@ class Hook:
         if self.switch not in ("", "1", "observe") and "switch" not in contract["told"]:
             self.notes.append(f"SESSION_CONTRACT={one_line(self.switch, 20)!r} is no known value (0, 1, observe); the gate is on")
             contract = {**contract, "told": with_told(contract, "switch")}
-        return {**contract, "keys": keys, "pins": settings.pins,
+        return {**contract, "keys": keys, "pins": settings.pins, "pid": self.environ.get("CLAUDE_PID", ""),
                 "transcript": path if isinstance(path, str) and path else contract["transcript"]}
 
     def fault_of(self, loaded):
@@ -3752,7 +4155,6 @@ class Hook:
 AWAY_WORDS = ("i'm away", "i am away", "i'll be away", "i will be away", "i'm afk", "i'm out", "i'll be out", "i'm off",
               "i'm gone", "i\u2019m away", "i\u2019m afk", "going to bed", "off to bed", "away until")
 
-EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}
 QUIET_EVENTS = ("SessionEnd", "SubagentStop", "SubagentStart", "StopFailure", "PreToolUse", "PostToolUse",
                 "PostToolUseFailure", "PreCompact", "PostCompact", "Notification", "PermissionRequest")
 
@@ -3769,14 +4171,48 @@ def unsaved(verdict, evidence, stop, settings):
         else verdict
 
 
+def in_settings(environ, cwd):
+    """Whether the operator's or the project's settings register this hook beside a plugin."""
+    folder = f"{cwd}/.claude" if isinstance(cwd, str) else ""
+    paths = [f"{config_dir(environ)}/settings.json"] + [f"{folder}/{name}" for name in (
+        "settings.json", "settings.local.json") if folder]
+    for path in paths:
+        try:
+            data = read_file(path, 4 << 20) or b""
+        except StoreError:
+            continue
+        if b"session-contract-hook/hook" in data or b"session_contract.py" in data:
+            return True
+    return False
+
+
+def run_hook(payload, fault, environ, now):
+    """The Reply to one hook call, whose payload has been read (or not: FAULT). The one place where failures end."""
+    if fault:
+        return tell(fault_line("payload", why=one_line(fault)))
+    try:
+        return Hook(payload, environ, now).run()
+    except Exception as error:      # fail open, and say so: an error of ours must never hold a turn or eat a prompt
+        return tell(fault_line("program", why=one_line(f"{type(error).__name__}: {error}")))
+
+
 def dicts_in(value):
     return tuple(v for v in value if isinstance(v, dict)) if isinstance(value, list) else ()
 
 
 def own_command():
-    """How a shell calls this file: one word of an installed command, or the interpreter and the file."""
-    import shlex
-    return " ".join(shlex.quote(part) for part in (sys.executable or "python3", __file__))
+    """How a shell calls this file: the launcher of an installed copy, else the interpreter and the file."""
+    home = __file__.rpartition("/")[0]
+    if home.endswith("/" + HOOK_DIR):
+        return shell_word(f"{home}/{LAUNCHER}")
+    return f"{shell_word(sys.executable or 'python3')} {shell_word(__file__)}"
+
+
+def shell_word(text):
+    """TEXT as one word of a shell line. (shlex would bring in re, which costs as much as the interpreter's start.)"""
+    if text and text.isascii() and all(char.isalnum() or char in "/._-+@%:,=" for char in text):
+        return text
+    return "'" + text.replace("'", "'\\''") + "'"
 
 
 SETTING_KINDS = {int: "a whole number of at least 1", bool: "true or false", str: "a text"}
@@ -3818,48 +4254,6 @@ def read_policy(data, path):
     return {"policy": text, "policy_file": path} if text else {}
 
 
-def read_stdin():
-    """(payload, fault) from standard input, read until its JSON is complete or the stream ends, however slowly."""
-    data = bytearray()
-    while True:
-        try:
-            piece = fs.read(0, 1 << 16)
-        except OSError as error:
-            return None, f"standard input: {error.strerror}"
-        data += piece
-        if not piece or data[-64:].rstrip().endswith(b"}"):
-            value, fault = parse_json(data) if data.strip() else (None, "standard input was empty")
-            if not fault and isinstance(value, dict):
-                return value, ""
-            if not piece:
-                return None, fault or "it is no JSON object"
-        if len(data) > LIMITS["payload"]:
-            return None, f"it is larger than {LIMITS['payload']} bytes"
-
-
-def run_hook(environ):
-    """One hook call, from the environment and standard input to a Reply. The one place where failures end."""
-    switch = environ.get("SESSION_CONTRACT", "").strip().lower()
-    if switch in OFF_WORDS:
-        return Reply()
-    try:
-        import time
-        payload, fault = read_stdin()
-        if fault:
-            return tell(fault_line("payload", why=one_line(fault)))
-        return Hook(payload, environ, int(time.time())).run()
-    except Exception as error:      # fail open, and say so: an error of ours must never hold a turn or eat a prompt
-        return tell(fault_line("program", why=one_line(f"{type(error).__name__}: {error}")))
-
-
-def put(fd, text):
-    """TEXT to FD in UTF-8, whatever the locale; a closed or full stream does not change the exit status."""
-    try:
-        write_all(fd, text.encode("utf-8", "replace"))
-    except OSError:
-        pass
-
-
 # --- command line --------------------------------------------------------------------------------
 # Off the hook path: these functions import what they like.
 
@@ -3878,10 +4272,12 @@ def main(argv=None):
     if fs.isatty(0):
         put(1, HELP.format(name=NAME, version=__version__, prog=own_command()) + "\n")
         return 0
-    reply = run_hook(environment())
-    put(1, reply.out)
-    put(2, reply.err)
-    fs._exit(reply.code)        # past the interpreter's own shutdown, which costs a sixth of its start and can change the status
+    return gate()
+
+
+def show(text):
+    """One piece of a command's answer; whether it arrived."""
+    return put(1, text + "\n")
 
 
 def run_command(arguments):
@@ -3901,7 +4297,12 @@ def run_command(arguments):
 
 def command_parser():
     import argparse
-    parser = argparse.ArgumentParser(prog=NAME, description="Hold a Claude Code turn open while work is owed.")
+
+    class Parser(argparse.ArgumentParser):
+        def _print_message(self, message, file=None):
+            put(2 if file is sys.stderr else 1, message or "")      # as all our output: a closed pipe is no error
+
+    parser = Parser(prog=NAME, description="Hold a Claude Code turn open while work is owed.")
     parser.add_argument("--version", action="version", version=f"{NAME} {__version__}")
     verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
 
@@ -3924,6 +4325,7 @@ def command_parser():
     sub.add_argument("--json", action="store_true")
     sub = verb("arm", cmd_arm, "arm a session (operator)")
     sub.add_argument("condition", nargs="*", help="what must hold before the session may stop")
+    sub.add_argument("--from", dest="old", metavar="OLD", default="", help="carry over the contract of an earlier session")
     sub.add_argument("--check", metavar="CMD", default="", help="run by the hook when nothing else is owed; exit 0 is met")
     sub.add_argument("--run-state", metavar="FILE", default="", help="held until this JSON file's --field is --terminal")
     sub.add_argument("--field", default="state", help="field of the state file, dots reach inside (default: state)")
@@ -3952,6 +4354,14 @@ def command_parser():
     sub.add_argument("file", nargs="?", default="-", help="a file, or - for standard input")
     sub.add_argument("--prompt", action="store_true", help="read it as the operator's prompt, not as a turn's end")
     item_parser(verb("item", None, "the ledger of what is owed", session=False))
+    for name, run, text in (("install", cmd_install, "copy this file, prove it and register it (operator)"),
+                            ("uninstall", cmd_uninstall, "take the entries out again (operator)")):
+        sub = verb(name, run, text, session=False)
+        sub.add_argument("--scope", choices=tuple(SCOPES), default="user", help="whose settings.json (default: user)")
+        sub.add_argument("--dry-run", action="store_true", help="show the difference and change nothing")
+    sub = verb("doctor", cmd_doctor, "say what is wrong with the installation and how to mend it", session=False)
+    sub.add_argument("--session", help="has the hook fired there? (default: CLAUDE_CODE_SESSION_ID)")
+    sub.add_argument("--json", action="store_true")
     verb("demo", cmd_demo, "play an arming, a hold, an honest end and a release in a scratch folder", session=False)
     return parser
 
@@ -3992,17 +4402,6 @@ def session_of(args, environ, store):
     if not name:
         raise Refusal(f"{given!r} is no session id: letters, digits, '.', '_', '-', at most 128")
     return name
-
-
-def contracts_in(store):
-    """Every readable contract in the store."""
-    import os
-    try:
-        names = sorted(os.listdir(store.contracts))
-    except OSError:
-        return []
-    loaded = [store.load(name[:-len(".json")]) for name in names if name.endswith(".json") and not name.startswith(".")]
-    return [found.contract for found in loaded if found.kind == "ok"]
 
 
 def live_contract(store, name):
@@ -4049,11 +4448,11 @@ def cmd_status(args, environ, now):
         found = [loaded.contract] if loaded.contract else []
     if args.json:
         import json
-        print(json.dumps(found, indent=1))
+        show(json.dumps(found, indent=1))
     elif not found:
-        print(f"{NAME}: no contract ({store.path})")
+        show(f"{NAME}: no contract ({store.path})")
     for contract in () if args.json else found:
-        print(f"session {contract['session']}\n{status_text(contract, now)}")
+        show(f"session {contract['session']}\n{status_text(contract, now)}")
 
 
 def cmd_log(args, environ, now):
@@ -4064,7 +4463,8 @@ def cmd_log(args, environ, now):
     while True:
         records = records_of(store, name)
         for record in records[shown:]:
-            print(dump_json(record) if args.json else log_text(record), flush=True)
+            if not show(dump_json(record) if args.json else log_text(record)):
+                return              # nobody reads on
         shown = len(records)
         if not args.follow:
             return
@@ -4154,10 +4554,10 @@ def cmd_report(args, environ, now):
         names = [session_of(args, environ, store)]
     counts = count_report({name: records_of(store, name) for name in names})
     if args.json:
-        print(dump_json(counts))
+        show(dump_json(counts))
     else:
         for key, text in REPORT:
-            print(f"{counts[key]:>8}  {text}")
+            show(f"{counts[key]:>8}  {text}")
 
 
 def cmd_arm(args, environ, now):
@@ -4167,18 +4567,33 @@ def cmd_arm(args, environ, now):
     hook = Hook({}, environ, now)
     hook.store = store
     settings = hook.settings()
-    heard = {**NOTHING_HEARD, "intent": "arm", "rule": "command", "condition": " ".join(args.condition)}
+    words = " ".join(args.condition)
+    heard = {**NOTHING_HEARD, "intent": "arm", "rule": "command",
+             "condition": words[len("until "):] if words.lower().startswith("until ") else words}
     chosen = {"check": args.check.strip(), **mode_of(args)}
     with store.locked():
         loaded = store.load(name)
         if loaded.kind not in ("ok", "none"):
             raise Refusal(fault_line(loaded.kind, path=store.contract_path(name), why=loaded.why))
         live = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
-        after, answer = hear(live, Prompt(heard=heard, session=name), settings, now)
+        carried = args.old and carried_over(store, args.old, name, live, hook)
+        after, answer = hear(carried or live, Prompt(heard=heard, session=name), settings, now)
         after = {**after, "origin": "command", **{k: v for k, v in chosen.items() if v}}
         store.save(after, durable=True)
         store.log(log_record(after, "CHANGE", now, hook.identity(), event="command", rules=["arm"]))
-    print(answer.system)
+    show(say("armed", after, now) if carried else answer.system)
+
+
+def carried_over(store, given, name, live, hook):
+    """The contract of session GIVEN for session NAME; the old one is released (in the lock)."""
+    old = live_contract(store, session_file(given) or "?")
+    if live:
+        raise Refusal(f"session {name} is armed already; disarm it first")
+    gone = released(old, hook.now, f"carried over to {name}")
+    store.save(gone, durable=True)
+    store.log(log_record(gone, "CHANGE", hook.now, hook.identity(), event="command", rules=[f"carried over to {name}"]))
+    return {**old, "session": name, "revision": 0, "transcript": "", "read_to": 0, "prompt_mark": 0, "armed_mark": 0,
+            "calls": [], "keys": {}, "told": []}
 
 
 def mode_of(args):
@@ -4208,7 +4623,7 @@ def cmd_away(args, environ, now):
     until = budget_end(("until", args.until), now) if args.until else 0
     with hook.store.locked():
         hook.set_presence({"away": True, "since": now, "until": until, "note": one_line(args.note)})
-    print(f"{NAME}: away" + (f" until {args.until}" if until else "") + "; sessions armed with --while-away hold on their own")
+    show(f"{NAME}: away" + (f" until {args.until}" if until else "") + "; sessions armed with --while-away hold on their own")
 
 
 def cmd_back(args, environ, now):
@@ -4217,17 +4632,17 @@ def cmd_back(args, environ, now):
     hook.store = Store(store_dir(environ))
     with hook.store.locked():
         hook.set_presence({})
-    print(f"{NAME}: {hook.return_text()}")
+    show(f"{NAME}: {hook.return_text()}")
 
 
 def cmd_disarm(args, environ, now):
     only_operator(environ, "disarm")
-    print(say("released", change_contract(args, environ, now, lambda c: released(c, now, "command"), "disarm")))
+    show(say("released", change_contract(args, environ, now, lambda c: released(c, now, "command"), "disarm")))
 
 
 def cmd_pause(args, environ, now):
     only_operator(environ, "pause")
-    print(say("paused", change_contract(
+    show(say("paused", change_contract(
         args, environ, now, lambda c: {**c, "state": PAUSED, "changed_at": now}, "pause")))
 
 
@@ -4235,9 +4650,9 @@ def cmd_policy(args, environ, now):
     hook = Hook({}, environ, now)
     hook.store = Store(store_dir(environ))
     settings = hook.settings()
-    print(f"# {settings.policy_file or 'as shipped'}\n{settings.policy}")
+    show(f"# {settings.policy_file or 'as shipped'}\n{settings.policy}")
     for note in hook.notes:
-        print(f"# {note}")
+        show(f"# {note}")
 
 
 def cmd_explain(args, environ, now):
@@ -4249,7 +4664,7 @@ def cmd_explain(args, environ, now):
     settings, text = hook.settings(), data.decode("utf-8", "replace").replace("\r\n", "\n")
     rows = explain_prompt(text, settings) if args.prompt else explain_message(text, settings)
     for row in rows + [f"note: {note}" for note in hook.notes]:
-        print(row)
+        show(row)
 
 
 def explain_message(text, settings):
@@ -4294,21 +4709,13 @@ def cmd_item_add(args, environ, now):
     if not one_line(args.text):
         raise Refusal("an item needs a text")
     change_contract(args, environ, now, change, "item add")
-    print(f"{made['item']['id']} open: {made['item']['text']}")
+    show(f"{made['item']['id']} open: {made['item']['text']}")
 
 
 def close_command(args, environ, now, state, **facts):
-    def change(contract):
-        try:
-            return close_item(contract, args.id, state, now, **facts)
-        except KeyError:
-            known = ", ".join(item["id"] for item in contract["items"]) or "none"
-            raise Refusal(f"no item {args.id}; the ledger has {known}") from None
-        except ValueError as error:
-            raise Refusal(f"{error}; nothing changed") from None
-
-    change_contract(args, environ, now, change, f"item {state}")
-    print(f"{args.id} {state}")
+    change_contract(args, environ, now, lambda contract: close_or_refuse(contract, args.id, state, now, **facts),
+                    f"item {state}", reason=facts["reason"], item=args.id)
+    show(f"{args.id} {state}: {facts['reason']}")
 
 
 def cmd_item_done(args, environ, now):
@@ -4319,7 +4726,7 @@ def cmd_item_done(args, environ, now):
 
     after = change_contract(args, environ, now, change, "item done")
     item = next(item for item in after["items"] if item["id"] == args.id)
-    print(f"{args.id} done: {evidence_text(item['evidence'])}")
+    show(f"{args.id} done: {evidence_text(item['evidence'])}")
 
 
 def checked_evidence(args, environ, contract, since, now):
@@ -4388,13 +4795,13 @@ def cmd_met(args, environ, now):
         return {**contract, "claim": {"evidence": evidence, "at": now}}
 
     claim = change_contract(args, environ, now, change, "met")["claim"]
-    print(f"claimed: {evidence_text(claim['evidence'])}; it counts at the next stop that nothing contradicts")
+    show(f"claimed: {evidence_text(claim['evidence'])}; it counts at the next stop that nothing contradicts")
 
 
 def cmd_wait(args, environ, now):
     what = one_line(args.what, 80)
     change_contract(args, environ, now, lambda contract: {**contract, "wait_for": what}, "wait")
-    print(f"the next stop waits for {what}, if the client reports what wakes the session")
+    show(f"the next stop waits for {what}, if the client reports what wakes the session")
 
 
 def cmd_decide(args, environ, now):
@@ -4402,7 +4809,7 @@ def cmd_decide(args, environ, now):
     if not facts["fork"] or not facts["path"]:
         raise Refusal("a fork and the path taken are needed; say each in a few words")
     change_contract(args, environ, now, lambda contract: contract, "decide", cls="FORK", **facts)
-    print(f"recorded: {facts['fork']} -> {facts['path']} (rule {facts['rule']})")
+    show(f"recorded: {facts['fork']} -> {facts['path']} (rule {facts['rule']})")
 
 
 def cmd_mark_wrong(args, environ, now):
@@ -4418,7 +4825,7 @@ def cmd_mark_wrong(args, environ, now):
     with store.locked():
         store.log(log_record(contract, "WRONG", now, hook.identity(), event="command", rules=held[-1].get("rules") or [],
                              digest=held[-1].get("digest")))
-    print(f"marked wrong: the hold of {held[-1].get('time')} by {', '.join(held[-1].get('rules') or ['-'])}")
+    show(f"marked wrong: the hold of {held[-1].get('time')} by {', '.join(held[-1].get('rules') or ['-'])}")
 
 
 def reason_of(args):
@@ -4447,7 +4854,7 @@ def cmd_item_hand_off(args, environ, now):
         return close_or_refuse(contract, args.id, HANDED_OFF, now, to=to)
 
     change_contract(args, environ, now, change, "item handed-off", item=args.id, reason=to)
-    print(f"{args.id} handed off to {to}")
+    show(f"{args.id} handed off to {to}")
 
 
 NO_ACTORS = ("me", "myself", "i", "this agent", "the agent", "agent", "claude", "self", "a later session", "later session",
@@ -4459,9 +4866,9 @@ def cmd_item_list(args, environ, now):
     contract = live_contract(store, session_of(args, environ, store))
     for item in contract["items"]:
         facts = [evidence_text(item.get("evidence", ())), item.get("reason", "")]
-        print(f"{item['id']}  {item['state']:10} {item['text']}" + "".join(f"  [{fact}]" for fact in facts if fact))
+        show(f"{item['id']}  {item['state']:10} {item['text']}" + "".join(f"  [{fact}]" for fact in facts if fact))
     if not contract["items"]:
-        print("no items")
+        show("no items")
 
 
 # -- replay
@@ -4480,9 +4887,9 @@ def cmd_replay(args, environ, now):
     if not files:
         raise Refusal(f"no .jsonl transcript under {', '.join(args.paths)}")
     total = {"files": len(files), "turns": 0, "held": 0, "then_continue": 0, "families": {}, "rules": {}}
-    telling, show = [], os.isatty(2)
+    telling, terminal = [], os.isatty(2)
     for number, path in enumerate(files, 1):
-        if show:
+        if terminal:
             put(2, f"\r{number}/{len(files)} files, {total['turns']} turn-ends, {total['held']} held ")
         for message, prompt, tools in turns_of(path):
             total["turns"] += 1
@@ -4497,18 +4904,18 @@ def cmd_replay(args, environ, now):
                     total[key][value] = total[key].get(value, 0) + 1
             telling.append((again, len({hit[0] for hit in hits}), one_line(message[hits[-1][2]:hits[-1][3]], 160), hits[-1][0]))
             telling = sorted(telling, key=lambda row: row[:2], reverse=True)[:10]
-    if show:
+    if terminal:
         put(2, "\r\033[K")
     if args.json:
-        print(dump_json({**total, "telling": [{"then_continue": a, "text": t, "rule": r} for a, _, t, r in telling]}))
+        show(dump_json({**total, "telling": [{"then_continue": a, "text": t, "rule": r} for a, _, t, r in telling]}))
         return
-    print(f"{total['turns']} turn-ends in {total['files']} files; {total['held']} would have been held; after "
+    show(f"{total['turns']} turn-ends in {total['files']} files; {total['held']} would have been held; after "
           f"{total['then_continue']} of those the person typed \"continue\" or the like")
     for key in ("families", "rules"):
         for name, count in sorted(total[key].items(), key=lambda pair: -pair[1]):
-            print(f"{count:>8}  {name}")
+            show(f"{count:>8}  {name}")
     for again, _, text, rule in telling:
-        print(f"{'then continue' if again else '':>13}  {rule}: {text}")
+        show(f"{'then continue' if again else '':>13}  {rule}: {text}")
 
 
 def transcripts_under(path):
@@ -4565,23 +4972,27 @@ def cmd_demo(args, environ, now):
                        "permission_mode": "default", **fields}
             run = subprocess.run([sys.executable, __file__], input=json.dumps(payload).encode(), env=env,
                                  capture_output=True, check=False)
-            print(f"--- {who}: {next(iter(fields.values()))}")
-            print(f"{event}: exit {run.returncode}")
+            show(f"--- {who}: {next(iter(fields.values()))}")
+            show(f"{event}: exit {run.returncode}")
             for name, text in (("stdout", run.stdout), ("stderr", run.stderr)):
                 if text:
-                    print(f"{name}: {text.decode('utf-8', 'replace').rstrip()}")
+                    show(f"{name}: {text.decode('utf-8', 'replace').rstrip()}")
 
 
 # --- command line: installing --------------------------------------------------------------------
-# One folder under the client's configuration directory (the copy, its bytecode, a launcher) and one entry an event.
+# One folder in the client's configuration directory (a copy, its hook part, bytecode, a launcher), one entry an event.
 
-HOOK_DIR, LAUNCHER = "session-contract-hook", "hook"
 BACKUP = ".session-contract-backup"
+BOM = "\ufeff"                  # kept where it stands
+BLANKS = " \t\r\n"             # between JSON's words
 TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "Stop": 150}     # seconds; a Stop may run a check of 120
 SCOPES = {"user": "settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
 OTHER_PYTHONS = "python3 /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3"
 RUNNERS = ("exec", "env", "command", "nohup", "then", "do", "{", "!", "uv", "run", "sh", "bash", "dash")
+
+# The front of this file, up to this banner, is the module that an event imports; it imports the rest when it has to.
+FRONT_END = b"\n# --- texts -"
 
 # A hold leaves Python as 42 and only here becomes 2: a Python that is too old, a shim or a shell can exit 2 by
 # themselves, and 2 at a prompt erases it (HOST 4). Staying alive for that costs 1 % of an interpreter start.
@@ -4589,7 +5000,7 @@ LAUNCHER_TEXT = """\
 #!/bin/sh
 r=1
 trap 'exit $r' EXIT
-# session-contract @VERSION@, written by its install: runs the hook; with arguments, a command.
+# Written by session-contract's install: runs the hook; with arguments, one of its commands.
 n=$#
 case $n$SESSION_CONTRACT in 00|0false|0off|0no) r=0; exit ;; esac
 off() {
@@ -4597,15 +5008,19 @@ off() {
     printf '%s\\n' "{\\"systemMessage\\": \\"session-contract: gate off: $1. Nothing is held; install it again.\\"}"
     r=0; exit
 }
+f=session_contract
+if [ "$n" = 0 ]; then
+    if [ -t 0 ]; then set -- --help; n=1; else f=gate; fi
+fi
 d=${0%/*}
-[ -r "$d/session_contract.py" ] || d=@HOME@
-[ -r "$d/session_contract.py" ] || off "session_contract.py is gone or cannot be read"
+[ -r "$d/$f.py" ] || d=@HOME@
+[ -r "$d/$f.py" ] || off "$f.py is gone or cannot be read"
 c='import sys
 if sys.version_info < (3, 9): sys.exit(44)
 sys.path.append(sys.argv.pop(1))
 try:
-    import session_contract as s
-    s.HOLD, run = 42, s.main
+    s = __import__(sys.argv.pop(1))
+    run = s.main if sys.argv[1:] else lambda: s.gate(42)
 except Exception:
     sys.exit(43)
 sys.exit(run())'
@@ -4616,11 +5031,11 @@ for q in "$p" @OTHERS@; do
     else
         [ "$("$q" -I -S -c 'import sys; print(sys.version_info >= (3, 9))' 2>/dev/null </dev/null)" = True ] || continue
     fi
-    "$q" -I -S -c "$c" "$d" "$@"
+    "$q" -I -S -c "$c" "$d" $f "$@"
     s=$?
     case $n-$s in
         *-42) r=2; exit ;;
-        *-43) off "session_contract.py cannot be loaded" ;;
+        *-43) off "$f.py cannot be loaded" ;;
         *-2|*-44|*-126|*-127) ;;
         0-0|[1-9]*) r=$s; exit ;;
     esac
@@ -4654,9 +5069,11 @@ def parse_settings(text):
         raise SettingsFault(f"{name} is not JSON", text, text.find(name))
 
     try:
-        return json.loads(text, parse_constant=constant, parse_int=float)
+        return json.loads(text, parse_constant=constant)
     except json.JSONDecodeError as error:
         raise SettingsFault(json_complaint(text, error), text, error.pos) from None
+    except ValueError as error:         # a number of thousands of digits
+        raise error if isinstance(error, SettingsFault) else SettingsFault(str(error)) from None
     except RecursionError:
         raise SettingsFault("it is nested too deeply") from None
 
@@ -4670,7 +5087,7 @@ def json_complaint(text, error):
 
 
 def skip(text, at):
-    while text[at] in " \t\r\n":
+    while text[at] in BLANKS:
         at += 1
     return at
 
@@ -4718,7 +5135,7 @@ def line_indent(text, at):
 
 
 def inserted(text, at, key, value):
-    """TEXT with VALUE put last into the container that opens at AT (KEY is None in an array), laid out as its neighbours."""
+    """TEXT with VALUE put last into the container that opens at AT, laid out as its neighbours are."""
     import json
     root = children(text, skip(text, 0))[0]
     broken = "\n" if "\n" in text or "\r" not in text else "\r"
@@ -4750,7 +5167,7 @@ def removed(text, at, index):
 
 
 def runs_us(words):
-    """Does one simple command run this hook (the launcher or the file, no argument), by itself or through an interpreter?"""
+    """Does a simple command run this hook (the launcher or the file, no argument), itself or through an interpreter?"""
     rest = list(words)
     while rest and (rest[0] in RUNNERS or rest[0].startswith("-") or "=" in rest[0].split("/")[0]
                     or rest[0].rpartition("/")[2].startswith(("python", "pypy"))):
@@ -4784,7 +5201,7 @@ def is_ours(hook):
 
 
 def group_fault(group):
-    """What is wrong with a hook group, "" if nothing is: one of bad shape disables every hook of its file (HOST 12)."""
+    """What is wrong with a hook group, "" if nothing is."""
     if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
         return "a hook group is no object with a list \"hooks\""
     if not isinstance(group.get("matcher", ""), str):
@@ -4799,28 +5216,36 @@ def group_fault(group):
     return ""
 
 
+def hooks_of(text):
+    """Where "hooks" opens in valid settings TEXT, None without it; SettingsFault if it is no object."""
+    at = member(text, root_of(text), "hooks") if text.strip(BLANKS) else None
+    if at is not None and text[at] != "{":
+        raise SettingsFault("\"hooks\" is no object", text, at)
+    return at
+
+
 def misshapen(text):
-    """[(event, SettingsFault)] for each place in valid settings TEXT whose shape the client rejects."""
-    hooks = member(text, root_of(text), "hooks")
-    if hooks is None:
-        return []
-    if text[hooks] != "{":
-        return [("", SettingsFault("\"hooks\" is no object", text, hooks))]
+    """[SettingsFault] for each hook entry of valid settings TEXT whose shape the client rejects."""
+    try:
+        at = hooks_of(text)
+    except SettingsFault as fault:
+        return [fault]
     faults = []
-    for event, _, at, _ in children(text, hooks)[0]:
-        if event not in EVENTS and event not in QUIET_EVENTS:
+    for event, _, start, _ in children(text, at)[0] if at is not None else ():
+        if event not in (*EVENTS, *QUIET_EVENTS):
             continue
-        if text[at] != "[":
-            faults.append((event, SettingsFault(f"hooks.{event} is no list", text, at)))
+        if text[start] != "[":
+            faults.append(SettingsFault(f"hooks.{event} is no list", text, start))
             continue
-        found = [(group_fault(value_at(text, start)), start) for _, _, start, _ in children(text, at)[0]]
-        faults.extend((event, SettingsFault(f"hooks.{event}: {what}", text, start)) for what, start in found if what)
+        groups = [(group_fault(value_at(text, begin)), begin) for _, _, begin, _ in children(text, start)[0]]
+        faults.extend(SettingsFault(f"hooks.{event}: {what}", text, begin) for what, begin in groups if what)
     return faults
 
 
 def registrations(text):
-    """[(event, hook, alone)] of this program in valid settings TEXT; ALONE: its group is just {"hooks": [hook]}."""
-    hooks = parse_settings(text).get("hooks")
+    """[(event, hook, alone)] of this program in settings TEXT; ALONE: its group is just {"hooks": [hook]}."""
+    text = text.removeprefix(BOM)
+    hooks = parse_settings(text).get("hooks") if text.strip(BLANKS) and root_of(text) >= 0 else None
     found = []
     for event, groups in hooks.items() if isinstance(hooks, dict) else ():
         for group in groups if isinstance(groups, list) else ():
@@ -4845,8 +5270,7 @@ def first_ours(text, at):
 def without_ours(text, event):
     """TEXT without our hooks on EVENT. Each removal is followed by a fresh look: positions have moved."""
     while True:
-        hooks = member(text, skip(text, 0), "hooks")
-        at = member(text, hooks, event)
+        at = member(text, hooks_of(text), event)
         place = first_ours(text, at) if at is not None and text[at] == "[" else None
         if place is None:
             return text
@@ -4855,38 +5279,39 @@ def without_ours(text, event):
 
 def merge_settings(text, entries):
     """TEXT of a settings file with ENTRIES ({event: group}) registered once each; every other byte stays."""
-    if text[:1] == "\ufeff":
-        return text[0] + merge_settings(text[1:], entries)
-    text = text if text.strip(" \t\r\n") else "{}\n"
-    for event, fault in misshapen(text):
-        if event in entries or not event:
-            raise fault
-    registered = registrations(text)
+    mark, text = text[:text.startswith(BOM)], text.removeprefix(BOM)
+    text = text if text.strip(BLANKS) else "{}\n"
+    if hooks_of(text) is None:
+        text = inserted(text, skip(text, 0), "hooks", {})
     for event, group in entries.items():
-        ours = [(hook, alone) for where, hook, alone in registered if where == event]
-        if ours == [(group["hooks"][0], True)]:
-            continue
-        text = without_ours(text, event) if ours else text
-        if member(text, skip(text, 0), "hooks") is None:
-            text = inserted(text, skip(text, 0), "hooks", {})
-        if member(text, member(text, skip(text, 0), "hooks"), event) is None:
-            text = inserted(text, member(text, skip(text, 0), "hooks"), event, [])
-        text = inserted(text, member(text, member(text, skip(text, 0), "hooks"), event), None, group)
-    return text
+        text = with_entry(text, event, group)
+    return mark + text
+
+
+def with_entry(text, event, group):
+    at = member(text, hooks_of(text), event)
+    if at is not None and text[at] != "[":
+        raise SettingsFault(f"hooks.{event} is no list", text, at)
+    ours = [(hook, alone) for name, hook, alone in registrations(text) if name == event]
+    if ours == [(group["hooks"][0], True)]:
+        return text
+    text = without_ours(text, event) if ours else text
+    if at is None:
+        text = inserted(text, hooks_of(text), event, [])
+    return inserted(text, member(text, hooks_of(text), event), None, group)
 
 
 def remove_settings(text, keep=()):
     """TEXT without our hooks on any event; a container that this empties goes too, unless its key is in KEEP."""
-    if text[:1] == "\ufeff":
-        return text[0] + remove_settings(text[1:], keep)
-    if not text.strip(" \t\r\n"):
-        return text
+    mark, text = text[:text.startswith(BOM)], text.removeprefix(BOM)
+    if not text.strip(BLANKS):
+        return mark + text
     root = root_of(text)
     events = dict.fromkeys(event for event, _, _ in registrations(text))
     for event in events:
         text = without_ours(text, event)
-        text = without_empty(text, member(text, root, "hooks"), event, keep)
-    return without_empty(text, root, "hooks", keep) if events else text
+        text = without_empty(text, hooks_of(text), event, keep)
+    return mark + (without_empty(text, root, "hooks", keep) if events else text)
 
 
 def without_empty(text, at, key, keep):
@@ -4897,7 +5322,8 @@ def without_empty(text, at, key, keep):
 
 def containers(text):
     """The keys that remove_settings must keep: what stood in settings TEXT before the first install."""
-    hooks = parse_settings(text.lstrip("\ufeff")).get("hooks") if text.strip("\ufeff \t\r\n") else None
+    text = text.removeprefix(BOM)
+    hooks = parse_settings(text).get("hooks") if text.strip(BLANKS) else None
     return ("hooks", *hooks) if isinstance(hooks, dict) else ()
 
 
@@ -4909,11 +5335,8 @@ def hook_entries(command):
 def launcher_text(python, home):
     """The launcher for an interpreter and the folder it lies in."""
     import shlex
-    text = LAUNCHER_TEXT
-    for mark, word in (("@VERSION@", __version__), ("@HOME@", shlex.quote(home)), ("@PYTHON@", shlex.quote(python)),
-                       ("@OTHERS@", OTHER_PYTHONS)):
-        text = text.replace(mark, word)
-    return text
+    text = LAUNCHER_TEXT.replace("@OTHERS@", OTHER_PYTHONS).replace("@HOME@", shlex.quote(home))
+    return text.replace("@PYTHON@", shlex.quote(python))
 
 
 def launcher_python(text):
@@ -4927,9 +5350,674 @@ def launcher_python(text):
 
 
 def command_line(launcher, windows=False):
-    """What is registered: the quoted launcher alone. If it is gone the shell exits 127, which holds nothing (HOST 4)."""
+    """What is registered: the quoted launcher alone. Without it the shell exits 127, which is harmless (HOST 4)."""
     import shlex
     return shlex.quote(launcher.replace("\\", "/") if windows else launcher)
+
+
+# -- files and processes
+
+class Place(Record):
+    """Where an installation of one scope lies."""
+
+    fields = {"home": "", "module": "", "gate": "", "launcher": "", "register": "", "command": "",
+              "settings": "", "backup": ""}
+
+
+def own_file():
+    import os
+    return os.path.realpath(__file__)
+
+
+def place_of(scope, environ):
+    """The Place for a scope; project and local are those of the working directory."""
+    import os
+    config = config_dir(environ)
+    home = f"{config}/{HOOK_DIR}"
+    try:
+        settings = f"{config if scope == 'user' else os.getcwd()}/{SCOPES[scope]}"
+    except FileNotFoundError:
+        raise Refusal("the working directory is gone; go to the project's") from None
+    if any(ord(char) < 32 or 0xD800 <= ord(char) < 0xE000 for char in home + settings):
+        raise Refusal(f"{home!r} cannot be written into a settings file: rename the folder or set CLAUDE_CONFIG_DIR")
+    return Place(home=home, module=f"{home}/session_contract.py", gate=f"{home}/gate.py", launcher=f"{home}/{LAUNCHER}",
+                 register=f"{home}/registered", command=command_line(f"{home}/{LAUNCHER}", os.name == "nt"),
+                 settings=settings, backup=settings + BACKUP)
+
+
+def by_hand(environ, verb):
+    """Refuse in the agent's shell: what gates the agent is not the agent's to install or remove."""
+    if environ.get("CLAUDECODE"):
+        raise Refusal(f"{verb} is the operator's: run it in a terminal of your own (--dry-run shows what it would do)")
+
+
+def write_whole(path, data, mode=None):
+    """DATA to PATH whole or not at all: a file beside the real target, then renamed. Links and an old mode stay."""
+    import os
+    path = os.path.realpath(path)
+    folder, name = os.path.split(path)
+    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        old = os.stat(path) if os.path.exists(path) else None
+        if old and not old.st_mode & 0o222:
+            raise PermissionError(0, "it is read-only; chmod u+w it first")
+        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        try:
+            write_all(fd, data)
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        if old and os.name == "posix" and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+            os.chown(temporary, old.st_uid, old.st_gid)     # run by root: the file stays its owner's
+        os.chmod(temporary, mode or (old.st_mode & 0o7777 if old else 0o600))
+        os.replace(temporary, path)
+    except OSError as error:
+        quietly(os.unlink, temporary)
+        raise Refusal(f"cannot write {path}: {error.strerror}; it is as it was") from None
+
+
+def quietly(remove, path):
+    """os.unlink or os.rmdir where it does not matter that there is nothing to remove, or more than ours."""
+    try:
+        remove(path)
+    except OSError:
+        pass
+
+
+def answers(python):
+    """(major, minor) of an interpreter that runs with the launcher's flags, None if it does not."""
+    import subprocess
+    try:
+        run = subprocess.run([python, "-I", "-S", "-c", "import sys; print(*sys.version_info[:2])"], cwd="/",
+                             timeout=20, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        major, minor = run.stdout.split()
+        return (int(major), int(minor)) if not run.returncode else None
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None
+
+
+def python_paths(real, version, home):
+    """Where the interpreter REAL may also be found, best first. Names without a patch version survive an upgrade."""
+    name = f"python{version[0]}.{version[1]}"
+    brew = [f"{prefix}/opt/python@{name[6:]}/bin/{name}" for prefix in (
+        "/opt/homebrew", "/usr/local", "/home/linuxbrew/.linuxbrew")]
+    return [f"/usr/bin/{name}", *brew, f"/usr/local/bin/{name}", f"{home}/.local/bin/{name}",
+            f"{real.rpartition('/')[0]}/{name}", real]
+
+
+def recorded_python(environ):
+    """The interpreter for the launcher: no shim and no venv (both can go), and it must answer as what it is."""
+    import os
+    version = sys.version_info[:2]
+    real = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable or "")
+    if os.path.exists(f"{os.path.dirname(os.path.dirname(real))}/pyvenv.cfg"):      # a venv made with copies
+        real = os.path.realpath(f"{sys.base_prefix}/bin/python{version[0]}.{version[1]}")
+    for path in python_paths(real, version, environ.get("HOME", "")):
+        if os.path.realpath(path) == real and answers(path) == version:
+            return path
+    raise Refusal(f"the interpreter {real or '?'} does not answer to -I -S -c; run install with another Python")
+
+
+def prove(commands, environ):
+    """Run the installed COMMANDS ({event: line}) through `sh -c` in a scratch store, as the client does; the block.
+
+    Refusal with what came back where one of DEMO's steps, or a start, is not answered as it must be.
+    """
+    import json
+    import os
+    import subprocess
+    import tempfile
+    env = {name: value for name, value in environ.items() if not name.startswith(("SESSION_CONTRACT", "CLAUDE"))}
+    steps = [("", "SessionStart", {"source": "startup"}), *DEMO]
+    block = ""
+    with tempfile.TemporaryDirectory() as scratch:
+        env["SESSION_CONTRACT_DIR"] = os.path.realpath(scratch)
+        for (_, event, fields), (status, shown) in zip(steps, PROOF):
+            payload = {"hook_event_name": event, "session_id": "proof", "cwd": scratch, "transcript_path": "",
+                       "permission_mode": "default", "stop_hook_active": False, **fields}
+            try:
+                run = subprocess.run(["sh", "-c", commands[event]], input=json.dumps(payload).encode(), env=env,
+                                     cwd=scratch, capture_output=True, timeout=60, check=False)
+            except (OSError, subprocess.SubprocessError) as error:
+                raise Refusal(f"the command for {event} could not be run: {error}") from None
+            said = run.stdout.decode("utf-8", "replace") + run.stderr.decode("utf-8", "replace")
+            if run.returncode != status or shown not in said:
+                raise Refusal(f"the command for {event} failed its proof: exit {run.returncode} where {status} is right"
+                              f"{shown and f', with {shown!r}'}; it said: {one_line(said, 300) or 'nothing'}")
+            block = block or (run.stderr.decode("utf-8", "replace") if status == HOLD else "")
+    return block
+
+
+# What a start and then each step of DEMO must come to: exit status, and what must be said.
+PROOF = ((0, ""), (0, "armed"), (HOLD, HELD), (0, ""), (0, "released"), (0, ""))
+
+
+# -- install
+
+def planned(path, change):
+    """(old bytes or None, new bytes) of a settings file under CHANGE; Refusal where it must not be touched."""
+    old = read_file(path, 64 << 20)
+    try:
+        return old, change(settings_text(old or b"")).encode("utf-8")
+    except SettingsFault as fault:
+        raise Refusal(f"{path}, {fault}. Nothing was changed; mend that and try again") from None
+
+
+def difference(path, old, new):
+    """A unified diff for a person's eyes."""
+    import difflib
+    before, after = ((data or b"").decode("utf-8", "replace").splitlines() for data in (old, new))
+    return "\n".join(difflib.unified_diff(before, after, path if old is not None else "/dev/null", path, lineterm=""))
+
+
+def change_settings(place, old, new, backup=True):
+    """Write NEW settings, with a backup of OLD; Refusal if another program wrote the file since it was read."""
+    if old is not None and backup:
+        write_whole(place.backup, old)
+    if read_file(place.settings, 64 << 20) != old:
+        raise Refusal(f"{place.settings} changed while this ran; nothing was written, try again")
+    write_whole(place.settings, new)
+
+
+def hook_part(source):
+    """The front of SOURCE, the bytes of this file: what an event imports first."""
+    return source.partition(FRONT_END)[0] + b"\n"
+
+
+def put_files(place, python):
+    """The copies, their bytecode and the launcher. A copy that is the same is not written: its bytecode stays valid."""
+    import subprocess
+    source = read_file(own_file(), 16 << 20)
+    for path, data in ((place.module, source), (place.gate, hook_part(source))):
+        if read_file(path, 16 << 20) != data:
+            write_whole(path, data, 0o644)
+    # Importing writes the bytecode where it is missing or stale. Without it every event would compile the file.
+    subprocess.run([python, "-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); import gate, session_contract",
+                    place.home], capture_output=True, check=False, timeout=60)
+    write_whole(place.launcher, launcher_text(python, place.home).encode("utf-8"), 0o755)
+
+
+def cmd_install(args, environ, now):
+    """Copy, prove, then register: what cannot be proved is never registered, and what stood before comes back."""
+    place = place_of(args.scope, environ)
+    old, new = planned(place.settings, lambda text: merge_settings(text, hook_entries(place.command)))
+    if args.dry_run:
+        print(difference(place.settings, old, new) or f"{place.settings} would stay as it is")
+        print(f"# {place.home} would hold session_contract.py, its bytecode and {LAUNCHER}; nothing was changed")
+        return 0
+    by_hand(environ, "install")
+    python = recorded_python(environ)
+    before = {path: read_file(path, 16 << 20) for path in (place.module, place.gate, place.launcher, place.register)}
+    try:
+        put_files(place, python)
+        block = prove(dict.fromkeys(TIMEOUTS, place.command), environ)
+        write_whole(place.register, "".join(f"{path}\n" for path in dict.fromkeys(
+            [*registered_files(place), place.settings])).encode("utf-8"))
+        if new != old:
+            change_settings(place, old, new)
+    except BaseException:
+        restore(place, before)
+        raise
+    print(f"{place.command}\n  runs {python}\n{place.settings}: " + (
+        "as it was, one entry an event" if new == old else "one entry each for " + ", ".join(TIMEOUTS)))
+    if old is not None and new != old:
+        print(f"  what it was: {place.backup}")
+    print(f"Proved: each command was run on samples. The hold it produced:\n\n{block}")
+    print("Sessions already open are covered too, about two seconds from now. `doctor` checks all of this again.")
+    if args.scope == "project":
+        print("The line names a path of this machine: others who check the project out install for themselves.")
+    found = [row for row in diagnose(survey(environ, proof=False)) if row["id"] in INERT + DOUBTFUL]
+    for row in found:
+        print(f"{'NOT IN FORCE' if row['id'] in INERT else 'WARNING'}: {row['what']}. {row['mend']}.")
+    return 1 if any(row["id"] in INERT for row in found) else 0
+
+
+def registered_files(place):
+    """The settings files that installs on record have written to."""
+    return (read_file(place.register, 1 << 20) or b"").decode("utf-8", "replace").splitlines()
+
+
+def restore(place, before):
+    """Put back what stood in the folder; where nothing did, nothing stays."""
+    import os
+    for path, data in before.items():
+        if data is None:
+            quietly(os.unlink, path)
+        elif read_file(path, 16 << 20) != data:
+            write_whole(path, data, 0o755 if path == place.launcher else 0o644)
+    if before[place.module] is None:
+        drop_folder(place)
+
+
+def drop_folder(place):
+    """Remove what install put into its folder, and the folder if nothing else is in it."""
+    import glob
+    import os
+    for path in (place.launcher, place.module, place.gate, place.register,
+                 *glob.glob(glob.escape(place.home) + "/__pycache__/session_contract.*.pyc"),
+                 *glob.glob(glob.escape(place.home) + "/__pycache__/gate.*.pyc")):
+        quietly(os.unlink, path)
+    quietly(os.rmdir, f"{place.home}/__pycache__")
+    quietly(os.rmdir, place.home)
+
+
+# -- uninstall
+
+def still_registered(path, command):
+    """Does a settings file register COMMAND? One that cannot be read counts as if it did."""
+    try:
+        data = read_file(path, 64 << 20)
+        return data is not None and any(hook["command"] == command for _, hook, _ in registrations(settings_text(data)))
+    except (StoreError, SettingsFault):
+        return True
+
+
+def unmerged(text, before):
+    """Settings TEXT without us: BEFORE, the text as it was ahead of the install, if nothing else has changed since."""
+    entries = {event: {"hooks": [hook]} for event, hook, _ in registrations(text)}
+    try:
+        if before is not None and not registrations(before):
+            return before if merge_settings(before, entries) == text else remove_settings(text, containers(before))
+    except SettingsFault:
+        pass                        # a backup that says nothing
+    return remove_settings(text)
+
+
+def cmd_uninstall(args, environ, now):
+    """Remove our entries, then the folder once no settings file on record registers it; contracts and logs stay."""
+    place = place_of(args.scope, environ)
+    kept = read_file(place.backup, 64 << 20)
+    before = kept.decode("utf-8", "replace") if kept is not None else None
+    old, new = planned(place.settings, lambda text: unmerged(text, before))
+    if args.dry_run:
+        print(difference(place.settings, old, new) if old is not None and old != new else "nothing would change in "
+              + place.settings)
+        return 0
+    by_hand(environ, "uninstall")
+    changed = old is not None and new != old
+    if changed:
+        take_out(place, old, new, kept)
+    others = [path for path in registered_files(place) if path != place.settings
+              and still_registered(path, place.command)]
+    there = read_file(place.launcher, 1 << 20) is not None or read_file(place.module, 16 << 20) is not None
+    if there and not others:
+        drop_folder(place)
+    print(f"{place.settings}: " + ("our entries are out" if changed else "nothing of ours is in it"))
+    print(f"{place.home}: " + (f"stays, {', '.join(others)} still runs it" if others else
+                               "removed" if there else "was not there"))
+    for contract in contracts_in(Store(store_dir(environ))):
+        if contract["state"] in LIVE:
+            print(f"still {contract['state']}, and no longer held: session {contract['session']}: {quoted(contract)}")
+    return 0
+
+
+def take_out(place, old, new, kept):
+    """Write settings without us. A file that install made goes again, and so does a backup that says nothing new."""
+    import os
+    if kept is None and new.strip() == b"{}" and not os.path.islink(place.settings):
+        change_settings(place, old, new, backup=False)
+        quietly(os.unlink, place.settings)
+        if place.settings.endswith("/.claude/" + os.path.basename(place.settings)) and not place.home.startswith(
+                os.path.dirname(place.settings) + "/"):
+            quietly(os.rmdir, os.path.dirname(place.settings))
+        return
+    change_settings(place, old, new, backup=new != kept)
+    if new == kept:
+        quietly(os.unlink, place.backup)
+
+
+# -- doctor
+
+# id: what is wrong, how to mend it. Facts are filled in.
+FINDINGS = {
+    "not-installed": ("nothing of this program is registered in any settings file", "Run `install`"),
+    "entry-missing": ("{event} has no entry in {path}", "Run `install`"),
+    "entry-twice": ("{event} is registered {count} times ({paths})", "Run `install`, `uninstall` for the other scope"),
+    "entry-path": ("{event} in {path} runs {command}, and there is no such file", "Run `install`"),
+    "entry-shape": ("{event} in {path} runs {command}, which is not what install registers", "Run `install`"),
+    "entry-timeout": ("{event} in {path} has a timeout of {seconds} where {right} is right", "Run `install`"),
+    "copy-missing": ("{path} is gone", "Run `install` from a fresh session_contract.py"),
+    "copy-stale": ("{path} differs from the file that runs now", "Run `install` with the newer of the two"),
+    "launcher-missing": ("{path} is gone", "Run `install`"),
+    "launcher-mode": ("{path} is not executable", "Run `chmod +x {path}`"),
+    "launcher-crlf": ("{path} has CRLF line ends, so that no shell can run it", "Run `install`"),
+    "launcher-changed": ("{path} is not as install wrote it", "Run `install`"),
+    "python-gone": ("the recorded interpreter {path} is gone or cannot be run", "Run `install` with another one"),
+    "python-silent": ("the recorded interpreter {path} does not answer", "Run `install` with another one"),
+    "python-old": ("the interpreter {path} is Python {version}, 3.9 is needed", "Run `install` with a newer one"),
+    "bytecode-missing": ("no bytecode of {path} for Python {version}: every event compiles it anew", "Run `install`"),
+    "bytecode-unwritable": ("{path} cannot be written, and holds no bytecode", "Make it writable, then run `install`"),
+    "proof-failed": ("{why}", "Run `install`; it says more"),
+    "settings-unreadable": ("{path} cannot be read: {why}", "Mend its type or its permissions"),
+    "settings-broken": ("{path}, {why}", "Mend that line: until then the client ignores the whole file"),
+    "settings-bom": ("{path} begins with a byte order mark, which older clients reject", "Save it as UTF-8 without it"),
+    "settings-shape": ("{path}, {why}: such an entry is skipped, by older clients with every hook beside it",
+                       "Mend or remove it"),
+    "hooks-disabled": ("disableAllHooks is on in {path}", "Take it out"),
+    "managed-only": ("{path} allows only hooks of the organization (allowManagedHooksOnly)", "Ask its administrator"),
+    "switched-off": ("SESSION_CONTRACT={value} is set in {path}: the hook is off", "Take it out there"),
+    "observing": ("SESSION_CONTRACT={value} is set in {path}: nothing is held", "Take it out there"),
+    "switch-unknown": ("SESSION_CONTRACT={value} in {path} is no known word; the hook is on", "Use 0, 1 or observe"),
+    "store-elsewhere": ("SESSION_CONTRACT_DIR is set in {path} and not in this shell", "Export it here too"),
+    "store-path": ("{why}", "Set it to an absolute path"),
+    "store-link": ("the store {path} is a symbolic link", "Make it a directory of its own"),
+    "store-kind": ("the store {path} is no directory", "Move it away"),
+    "store-owner": ("the store {path} belongs to user {owner}", "Give it to your own user (chown -R)"),
+    "store-mode": ("the store {path} is open to others (mode {mode})", "Run `chmod 700 {path}`"),
+    "store-denied": ("the store {path} cannot be read and written", "Run `chmod u+rwx {path}`"),
+    "own-file": ("{path} is not used: {why}", "Mend or remove it"),
+    "contract-broken": ("{path} cannot be read as a contract: {why}", "Remove it, or type \"stop\" in its session"),
+    "session-bad": ("session {session} is no session id", "Give --session an id of the client"),
+    "not-seen": ("no firing seen in session {session} (its first turn must have ended)",
+                 "Type `contract: status` there: a hook that fires answers by itself"),
+    "fields-missing": ("the client's {event} lacks {fields}", "Report it with the client's version"),
+    "plugin-too": ("settings and the plugin {plugin} both register this program", "Keep one of them"),
+}
+INERT = ("hooks-disabled", "managed-only", "settings-broken", "switched-off")      # whatever is registered
+DOUBTFUL = ("settings-bom", "settings-shape")       # read by 2.1.332, as seen on it; not by every client before it
+
+# Payload fields that decisions rest on (HOST 1).
+NEEDED = {
+    "UserPromptSubmit": ("prompt", "session_id", "transcript_path"),
+    "Stop": ("last_assistant_message", "session_id", "transcript_path", "permission_mode", "background_tasks",
+             "session_crons", "stop_hook_active")}
+
+
+def finding(name, **facts):
+    what, mend = FINDINGS[name]
+    return {"id": name, "what": what.format(**facts), "mend": mend.format(**facts)}
+
+
+def diagnose(facts):
+    """What is wrong in FACTS (see survey), as findings: id, what, mend."""
+    readable = [(path, text, value) for path, text, value, name, why in facts["files"] if not name]
+    found = [finding(name, path=path, why=why) for path, _, _, name, why in facts["files"] if name]
+    for path, text, value in readable:
+        found += settings_findings(path, text, value)
+    found += entry_findings(readable, facts["place"], facts["runnable"])
+    found += copy_findings(facts) if facts["installed"] else []
+    found += switch_findings([("the environment", facts["environ"])] + [
+        (path, value["env"]) for path, _, value in readable if isinstance(value.get("env"), dict)])
+    found += facts["store"] + facts["session"]
+    found += [finding("proof-failed", why=facts["proof"])] if facts["proof"] and not found else []
+    return found
+
+
+def settings_findings(path, text, value):
+    """Faults of one settings file that reach beyond our own entries."""
+    found = [finding("settings-bom", path=path)] if text.startswith(BOM) else []
+    found += [finding("settings-shape", path=path, why=why) for why in misshapen(text.removeprefix(BOM))]
+    if value.get("disableAllHooks"):
+        found.append(finding("hooks-disabled", path=path))
+    if value.get("allowManagedHooksOnly") and path in managed_files():
+        found.append(finding("managed-only", path=path))
+    plugins = value.get("enabledPlugins")
+    found += [finding("plugin-too", plugin=name) for name, on in (plugins.items() if isinstance(plugins, dict) else ())
+              if on and name.split("@")[0] == NAME and registrations(text)]
+    return found
+
+
+def entry_findings(readable, place, runnable):
+    """Faults of our entries. The same line in several files runs once (HOST 12): only different ones are too many."""
+    ours = [(path, event, hook) for path, text, _ in readable for event, hook, _ in registrations(text)]
+    if not ours:
+        return [finding("not-installed")]
+    found = []
+    for event in TIMEOUTS:
+        here = [(path, hook) for path, name, hook in ours if name == event]
+        if not here:
+            found.append(finding("entry-missing", event=event, path=ours[0][0]))
+        if len(here) > len({path for path, _ in here}) or len({hook["command"] for _, hook in here}) > 1:
+            found.append(finding("entry-twice", event=event, count=len(here),
+                                 paths=", ".join(dict.fromkeys(path for path, _ in here))))
+        for path, hook in here:
+            found += one_entry(path, event, hook, place, runnable)
+    return found
+
+
+def one_entry(path, event, hook, place, runnable):
+    if hook["command"] != place.command:
+        gone = hook["command"] in runnable and not runnable[hook["command"]]
+        return [finding("entry-path" if gone else "entry-shape", event=event, path=path, command=hook["command"])]
+    if hook.get("timeout") != TIMEOUTS[event]:
+        return [finding("entry-timeout", event=event, path=path, seconds=hook.get("timeout"), right=TIMEOUTS[event])]
+    return []
+
+
+def copy_findings(facts):
+    """Faults of the installed copy, its launcher and the interpreter that the launcher names."""
+    place, launcher, python = facts["place"], facts["launcher"], facts["python"]
+    wanted = ((place.module, facts["module"], facts["own"]), (place.gate, facts["gate"], hook_part(facts["own"])))
+    found = [finding("copy-stale" if data is not None else "copy-missing", path=path)
+             for path, data, right in wanted if data != right]
+    if launcher is None:
+        return found + [finding("launcher-missing", path=place.launcher)]
+    if not facts["executable"]:
+        found.append(finding("launcher-mode", path=place.launcher))
+    if b"\r" in launcher:
+        return found + [finding("launcher-crlf", path=place.launcher)]
+    if launcher.decode("utf-8", "replace") != launcher_text(python["path"], place.home):
+        found.append(finding("launcher-changed", path=place.launcher))
+    if not python["there"]:
+        return found + [finding("python-gone", path=python["path"])]
+    if not python["version"]:
+        return found + [finding("python-silent", path=python["path"])]
+    version = ".".join(map(str, python["version"]))
+    if python["version"] < (3, 9):
+        return found + [finding("python-old", path=python["path"], version=version)]
+    if facts["gate"] is not None and not python["cached"]:
+        found.append(finding("bytecode-missing", path=place.gate, version=version) if python["cacheable"]
+                     else finding("bytecode-unwritable", path=place.home))
+    return found
+
+
+def switch_findings(environments):
+    """What SESSION_CONTRACT and SESSION_CONTRACT_DIR come to, in the environment and in the settings' "env"."""
+    found = []
+    for path, env in environments:
+        value = str(env.get("SESSION_CONTRACT", "")).strip().lower()
+        name = ("switched-off" if value in OFF_WORDS else "observing" if value == "observe" else
+                "" if value in ("", "1") else "switch-unknown")
+        found += [finding(name, value=value, path=path)] if name else []
+        folder = env.get("SESSION_CONTRACT_DIR", "")
+        try:
+            store_dir({"SESSION_CONTRACT_DIR": str(folder), "HOME": "/"})
+        except StoreError as error:
+            found.append(finding("store-path", why=f"{error}, in {path}"))
+        if folder and folder != environments[0][1].get("SESSION_CONTRACT_DIR"):
+            found.append(finding("store-elsewhere", path=path))
+    return found
+
+
+def managed_files():
+    """The organization's policy files, with the folder of parts beside each."""
+    import glob
+    return [path for main in MANAGED for path in (main, *sorted(glob.glob(main[:-len(".json")] + ".d/*.json")))]
+
+
+def settings_files(environ):
+    """Every settings file that the client would read here, the organization's first."""
+    paths = managed_files()
+    for scope in SCOPES:
+        try:
+            paths.append(place_of(scope, environ).settings)
+        except Refusal:
+            continue                    # the working directory is gone, and its settings with it
+    return list(dict.fromkeys(paths))
+
+
+def read_settings(path):
+    """(path, text, value, finding's name, why) of a settings file; None if there is none."""
+    try:
+        data = read_file(path, 64 << 20)
+        if data is None:
+            return None
+        text = settings_text(data)
+        bare = text.removeprefix(BOM)
+        value = parse_settings(bare) if bare.strip(BLANKS) else {}
+        if bare.strip(BLANKS):
+            root_of(bare)
+            member(bare, skip(bare, 0), "hooks")
+        return path, text, value, "", ""
+    except StoreError as error:
+        return path, "", {}, "settings-unreadable", str(error).rpartition(": ")[2]
+    except SettingsFault as fault:
+        return path, "", {}, "settings-broken", str(fault)
+
+
+def survey(environ, session="", proof=True):
+    """The facts that diagnose judges: the one part of doctor that looks at files and starts processes."""
+    import os
+    place = place_of("user", environ)
+    files = [row for row in map(read_settings, settings_files(environ)) if row]
+    texts = [text for _, text, _, name, _ in files if not name]
+    ours = [(event, hook["command"]) for text in texts for event, hook, _ in registrations(text)]
+    launcher = read_quietly(place.launcher)
+    facts = {"environ": environ, "place": place, "files": files, "installed": bool(ours) or launcher is not None,
+             "module": read_quietly(place.module), "gate": read_quietly(place.gate), "launcher": launcher,
+             "own": read_quietly(own_file()),
+             "executable": os.access(place.launcher, os.X_OK), "python": python_facts(launcher, place),
+             "runnable": {command: is_there(command) for _, command in ours}, "proof": "",
+             "store": store_findings(environ), "session": session_findings(environ, session)}
+    commands = {event: command for event, command in ours if command == place.command}
+    if proof and set(commands) == set(TIMEOUTS):
+        try:
+            prove(commands, environ)
+        except Refusal as refusal:
+            facts["proof"] = str(refusal)
+    return facts
+
+
+def read_quietly(path):
+    try:
+        return read_file(path, 64 << 20)
+    except StoreError:
+        return None
+
+
+def is_there(command):
+    """Is there a file of ours behind a registered line? What names none is taken as there."""
+    import os
+    import shlex
+    try:
+        paths = [word for word in shlex.split(command) if word.endswith((f"/{LAUNCHER}", "session_contract.py"))]
+    except ValueError:
+        paths = []
+    return all(os.path.exists(os.path.expanduser(os.path.expandvars(path))) for path in paths)
+
+
+def python_facts(launcher, place):
+    """The interpreter that the launcher names: its version, and whether it has or may write bytecode."""
+    import os
+    path = launcher_python((launcher or b"").decode("utf-8", "replace").replace("\r", ""))
+    there = os.path.isfile(path) and os.access(path, os.X_OK)
+    version = answers(path) if there else None
+    cache = f"{place.home}/__pycache__"
+    names = os.listdir(cache) if os.path.isdir(cache) else []
+    tag = "-{}{}".format(*version) if version else "?"
+    return {"path": path, "there": there, "version": version, "cacheable": os.access(
+        cache if os.path.isdir(cache) else place.home, os.W_OK),
+            "cached": any(name.startswith("gate.") and name.endswith((tag + ".pyc", tag[1:] + ".pyc"))
+                          for name in names)}
+
+
+def store_findings(environ):
+    """Faults of the store and of what the operator put beside it."""
+    import os
+    try:
+        path = store_dir(environ)
+    except StoreError:
+        return []                       # switch_findings has it
+    found = [finding("store-link", path=path)] if os.path.islink(path) else []
+    if not os.path.lexists(path):
+        return found
+    if not os.path.isdir(path):
+        return found + [finding("store-kind", path=path)]
+    for folder in (path, f"{path}/contracts", f"{path}/logs"):
+        if not os.path.isdir(folder):
+            continue
+        status = os.stat(folder)
+        if os.name == "posix" and status.st_uid != os.geteuid():
+            found.append(finding("store-owner", path=folder, owner=status.st_uid))
+        if os.name == "posix" and status.st_mode & 0o077:
+            found.append(finding("store-mode", path=folder, mode=f"{status.st_mode & 0o777:o}"))
+        if status.st_mode & 0o700 != 0o700 or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+            found.append(finding("store-denied", path=folder))
+    return found + own_file_findings(path, environ) + contract_findings(Store(path))
+
+
+def own_file_findings(path, environ):
+    hook = Hook({}, environ, 0)
+    hook.store = Store(path)
+    hook.settings()
+    return [finding("own-file", path=note.partition(" is not used: ")[0], why=note.partition(" is not used: ")[2])
+            for note in hook.notes if " is not used: " in note]
+
+
+def contract_findings(store):
+    import os
+    found = []
+    for name in sorted(os.listdir(store.contracts)) if os.path.isdir(store.contracts) else ():
+        if not name.endswith(".json") or name.startswith("."):
+            continue
+        try:
+            loaded = store.load(name[:-len(".json")])
+            why = "" if loaded.kind == "ok" else loaded.why
+        except StoreError as error:
+            why = str(error)
+        found += [finding("contract-broken", path=f"{store.contracts}/{name}", why=why)] if why else []
+    return found
+
+
+def session_findings(environ, given):
+    """Has the hook fired in the session at hand, and with the fields that it needs?"""
+    given = given or environ.get("CLAUDE_CODE_SESSION_ID", "")
+    if not given:
+        return []
+    name = session_file(given)
+    if not name:
+        return [finding("session-bad", session=given)]
+    try:
+        store = Store(store_dir(environ))
+        loaded = store.load(name)
+        logged = bool(store.last_record(name))
+    except StoreError:
+        return [finding("not-seen", session=name)]
+    keys = loaded.contract["keys"] if loaded.kind == "ok" else {}
+    missing = {event: set(NEEDED[event]).difference(keys[event]) for event in NEEDED if event in keys}
+    found = [finding("fields-missing", event=event, fields=", ".join(sorted(fields)))
+             for event, fields in missing.items() if fields]
+    return found if keys or logged or seen_in_transcript(environ, given) else [finding("not-seen", session=name)]
+
+
+def seen_in_transcript(environ, session):
+    """Does the client's own record name us? Its stop_hook_summary rows list the commands that ran."""
+    import glob
+    marks = (f"/{HOOK_DIR}/{LAUNCHER}".encode(), b"session_contract.py")
+    for path in glob.glob(f"{glob.escape(config_dir(environ))}/projects/*/{glob.escape(session)}.jsonl"):
+        data = read_tail(path, LIMITS["transcript"])[0] or b""
+        if any(b'"stop_hook_summary"' in line and any(mark in line for mark in marks) for line in data.split(b"\n")):
+            return True
+    return False
+
+
+def cmd_doctor(args, environ, now):
+    """Say what is wrong and how to mend it; 0 if nothing is."""
+    try:
+        found = diagnose(survey(environ, args.session or ""))
+    except StoreError as error:         # no home directory: nothing else can be looked at
+        found = [finding("store-path", why=str(error))]
+    if args.json:
+        import json
+        print(json.dumps({"sound": not found, "version": __version__, "findings": found}, indent=1))
+    for row in () if args.json else found:
+        print(f"{row['id']}: {row['what']}.\n    {row['mend']}.")
+    if not found and not args.json:
+        print(f"{NAME} {__version__}: sound. Every entry was run on samples and held what it must.")
+        if not environ.get("CLAUDE_CODE_SESSION_ID") and not args.session:
+            print("To see it fire, type `contract: status` in a session: the hook answers by itself.")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":
