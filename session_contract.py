@@ -127,27 +127,7 @@ HOST_CAP = 8                    # holds in a row without a tool call that the cl
 EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}      # and who answers them
 
 # A prompt that holds none of these cannot arm a session. Wider than the rules, and checked against them by a test.
-ARMING_WORDS = "\nuntil| ate que| ate tudo| bis | for | minutes| til | till | unless | until|'til |afk|all done|all night" \
-    "|all the way|and complete|and finish|até |autonomous|be asleep|be away|before you end|before you stop" \
-    "|by yourself|can without|complete all|complete every|complete it|complete the r|complete the w|completion" \
-    "|continue|contract|e nicht an|ever stop|everything|finish all|finish every|finish it|finish the|finish up" \
-    "|finish what|get it done|get that done|get this done|give up|going to sleep|hasta |i am away|i'm away|im away" \
-    "|it through|jusqu'|keep at it|keep going|keep grinding|keep iterating|keep moving|keep on going" \
-    "|keep on working|keep pushing|keep working|nao pare|need to ask|need to check|need to confirm|need to wait" \
-    "|never ask|never pause|never quit|nicht anhalten|nicht auf|nicht unterbrech|no pare|no pausing|no stopping" \
-    "|no te deteng|no te interr|non-stop|nonstop|not to stop|não interr|não para|não pare|ohne anzuhalten" \
-    "|ohne nachzufragen|ohne pause|ohne rückfrage|ohne unterbr|ohne zu fragen|on your own|only stop|over the line" \
-    "|overnight|sans attend|sans dem|sans inter|sans me dem|sans pause|sans rien dem|sans s'arr|sans t'arr" \
-    "|sans vous arr|sem interr|sem me perg|sem parar|sem paus|sem pedir|sem pergunt|sin deten|sin interr|sin parar" \
-    "|sin paus|sin pedir|sin pregunt|stop once|stop only|stop when|stoppe nicht|t ask|t come back|t end the" \
-    "|t end this|t end your|t halt|t pause|t quit|t stop|t wait for|tant qu|te jamais|te pas|te surtout pas|tes pas" \
-    "|tez pas|the very end|thing done|this through|through the night|to bed|to finish|to the end|unattended" \
-    "|until the end|while i|without any further|without check|without confirm|without human|without inter" \
-    "|without me|without my |without need|without paus|without question|without wait|без вопросов|без останов" \
-    "|без пауз|без перерыв|до конца|до полного|до тех пор|доведи|не останавлива|не прекраща|не прерыва|не спраш" \
-    "|пока |まで|やめずに|やめない|やめるな|一口气|一次性|一直|不准停|不用问我|不能停|不要中断|不要停|不要暂停|不要问我|不许停|中断し|中断せ|中途停|休まず|全部一|全部完成|全部实施|全部实现" \
-    "|全部彻底|全部执行|別停|别中断|别停|别问我|开始|无需确认|止まら|止まるな|止めず|止めない|止めるな|用我确认|用确认|用等我|直して|直到|直至|知道全部|知道通过|確認せず|確認なし|確認は|確認不要" \
-    "|繰り返|繼續|继续|聞かずに|要我确认|要等我|需要确认|그만두지|끝까지|때까지|멈추지|묻지|물어보지|쉬지|중단하지"
+ARMING_WORDS = "contract"
 
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
@@ -402,7 +382,8 @@ CHANGES = {
     "armed already": "armed already: {condition}{items}; the condition stands.",
     "paused": "paused: turns may end. Your next prompt that is no question resumes it; \"stop\" releases.",
     "resumed": "resumed, armed: {condition}{items}.",
-    "away": "you are away: a turn ends only for a wake that the client reports{items}. Any prompt of yours ends it.",
+    "away": "armed for your absence: {condition}{items}. A turn ends only for a wake that the client reports; any prompt "
+            "of yours ends the absence.",
     "back": "you are back: {condition}{items}.",
     "released": "released; turns end freely again."}
 
@@ -470,7 +451,7 @@ FAMILIES = ("continuing", "remaining", "permission", "menu", "your-call", "capac
 #   lead-in    each heading or line that opens a list
 #   list       each list with the line that leads it in, as one unit: "lead-in\n- item\n- item"
 #   last-list  the same, only where the list stands in the ending
-#   table      each table of the message, as one unit
+#   parts      each list or table of the message, as one unit
 #   whole      the message as one unit, if it is short: at most three sentences, 320 characters, no list
 # A scope followed by "?" takes only the units that hold a question mark.
 # An excuse looks at
@@ -497,34 +478,35 @@ RULES = (
      "|alright if i", "", "should i |should i?|may i |can i |could i |can we |could we ", r"\b(?:should|may|can"
      r"|could) (?:i|we)\b", "ok to |okay to |fine to |safe to |alright to ", ""), "courtesy gated public answered",
      "asks whether it may do the next piece of work"),
-    ("permission.proceed", "permission", "closing?", ("proceed|go ahead|move on|good to go|ready to |ready for "
-     "|look good|looks good|look right|looks right|sound good|sounds good|make sense|approve|work for you"
-     "|works for you|happy with|objection|agree?|ok?|okay?", ""), "courtesy gated public your-hands",
-     "asks whether it may proceed"),
+    ("permission.proceed", "permission", "closing?", ("ready to |ready for |agree?|ok?|okay?", r"\b(?:ready (?:to|for)"
+     r"|agree|ok|okay)\b", "proceed|go ahead|move on|good to go|look good|looks good|look right|looks right|sound good"
+     "|sounds good|make sense|approve|work for you|works for you|happy with|objection", ""),
+     "courtesy gated public your-hands", "asks whether it may proceed"),
     ("permission.question", "permission", "final?", ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"),
      "courtesy gated public your-hands your-words asks-facts", "ends on a question it could settle"),
     ("permission.say-the-word", "permission", "closing", ("just say|simply say|whichever you|choose one|tell me to ",
-     "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ", r"\bsay (?:\ufffc|go|yes"
-     r"|so)[^.?]{0,60} (?:and|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} (?:first|next)\b", "give me ",
-     "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok)", "let me know and i", "(?:^|[.:;!—–-] ?|please "
-     r"|just )let me know and i(?![^\n]{0,200} instead)", "tell me which", "tell me which[^.?]{0,40}(?: and i|$|[.])",
-     "reply |type |answer ", r"\b(?:reply|type|answer) (?:with )?(?:\ufffc|yes|ok|go)(?: to| and|[.,])", "on your ",
-     r"on your (?:word|go|signal|nod|ok)\b", "pick ", r"^pick \w+ or \w+"), "gated public",
-     "will go on when it is told to"),
-    ("permission.awaits-nod", "permission", "closing", ("your go|your approval|your confirmation|your ok|your sign"
-     "|your review|go-ahead|your decision|your call|your answer|your input|your feedback|your thoughts|your word"
-     "|your green|your blessing|your yes", r"\b(?:wait|await|pending|until|need|once|after|when|if|hold|paus|want|love"
-     r"|like|appreciate|for|on|as)\w*\b[^.?]{0,40} (?<!that's )(?:your|the go-ahead|a go-ahead)\b", "hear from you"
-     "|hear back|you say|you repl|you respond|you answer|you get back|you weigh in|you tell me|you object",
+     "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ", r"\bsay (?:\ufffc|go|yes|so"
+     r"|[b-d1-4]\b|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) |\bsay (?:which"
+     r"|if)\b[^.?]{0,60} (?:first|next)\b", "give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok)",
+     "let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)", "tell me which",
+     "tell me which[^.?]{0,40}(?: and i|$|[.])", "reply |type |answer ", r"\b(?:reply|type"
+     r"|answer) (?:with )?(?:(?:\ufffc|yes|ok|go)(?: to| and|[.,])|[b-d1-9]\b|a (?:or|and|for)\b)", "on your ",
+     r"on your (?:word|go|signal|nod|ok)\b", "pick |choose |decide|select ", r"^pick \w+ or \w+|^(?:please"
+     r"|just) (?:pick|choose|decide|select)\b|^(?:pick|choose|decide) (?:one|any|between|which|what|whether)\b"
+     r"|\b(?:please|you) (?:decide|choose|pick)\W?$"), "gated public", "will go on when it is told to"),
+    ("permission.awaits-nod", "permission", "closing", ("your |go-ahead", r"\b(?:wait|await|pending|until|need|once"
+     "|after|when|if|hold|paus|want|love|like|appreciate|for|on|as|get|hear|interested|follow|have"
+     r"|without)\w*\b[^.?]{0,40} (?<!that's )(?:(?:the|a) go-ahead|your (?:go\b|go-ahead|approval|confirmation|ok\b"
+     r"|okay|sign|review\b|decision|call\b|answer|input|feedback|thoughts|word\b|green|blessing|yes\b|choice|pick\b"
+     r"|opinion|view\b|take\b|judg|preference|verdict|steer|guidance|consent|nod\b|reply|response|instruction))",
+     "hear from you|hear back|you say|you repl|you respond|you answer|you get back|you weigh in|you tell me|you object",
      r"\b(?:i|i'll|i'm|i've|nothing|no \w+)\b[^?]{0,90}\b(?:until|till|before|unless|once|when|as soon as) (?:i hear"
      r"|you)\b", "you approve|you confirm|you decide|you choose|you pick|you agree|you're happy|you give",
      r"\b(?:until|once|after|when|if|as soon as) you(?:'re happy| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree"
      r"|give))\b(?:[^.?]{0,80}\bi(?:'ll| will| can)\b|[^,.?]{0,60}$)", "approve and i|confirm and i|please approve"
-     "|if approved", "", "without your|without a go", r"\bwithout (?:your|a) (?:consent|approval|ok|okay|permission|say"
-     "|go|sign|blessing|input|confirmation|decision|nod)", "if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we"
-     "|please)", "if that|if this|if it ", r"\bif (?:that|this|it)(?:'s| is|(?: \w+)? (?:works|sounds|looks|suits"
-     r"|fits))\b[^.?]{0,40}, (?:then )?(?:i|we)(?:'ll| will| can)\b"), "gated public past-call",
-     "waits for a go-ahead"),
+     "|if approved", "", "if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)\b", "if that|if this|if it ",
+     r"\bif (?:that|this|it)(?:'s| is|(?: \w+)? (?:works|sounds|looks|suits|fits))\b[^.?]{0,40}, (?:then )?(?:i"
+     r"|we)(?:'ll| will| can)\b"), "gated public past-call", "waits for a go-ahead"),
     ("permission.if-you-want", "permission", "closing", ("if you", r"\bif you(?:'d)? (?:want|like|prefer"
      r"|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)|i can (?:next|now|start|continue|proceed))\b",
      "happy to |glad to ", r"\b(?:happy|glad) to (?:continue|start|begin|proceed|go (?:on|ahead)|take (?:it|this|that"
@@ -543,56 +525,79 @@ RULES = (
      "|works for you|sounds|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab"
      r"|run))\b", "me know when|tell me when", r"when (?:you(?:'re| are) ready|you want me|i (?:should|can))\b",
      "let me know your|tell me your", "know your (?:preference|choice|decision|pick|answer)|tell me your (?:pref"
-     "|choice|decision|pick)", "me know how|me know which|me know what|me know where|tell me how|tell me which"
-     "|tell me what|tell me where", r"(?:know|tell me) (?:how|which|what|where)\b[^.?]{0,60}\b(?:you'd|you would"
-     r"|you want|you prefer|you like|to|should)\b"), "courtesy gated public", "asks to be told what it was told"),
+     "|choice|decision|pick)", "please tell|please let|please say|please confirm|please indicate",
+     r"\bplease (?:tell me|let me know|say|confirm|indicate)\b[^.?]{0,20}\b(?:whether|if|that|which|how"
+     r"|what)\b[^.?]{0,80}\b(?:should|right|ok|okay|direction|you want|prefer|keep|go ahead|to do)\b", "by you"
+     "|with you", r"\b(?:want|like|need|going|wanted|should|must|better|let me) (?:to )?(?:first )?(?:run|check|confirm"
+     r"|clear|discuss|align) (?:\w+ ){0,3}(?:by|with) you\b", "me know how|me know which|me know what|me know where"
+     "|tell me how|tell me which|tell me what|tell me where", "(?:know|tell me) (?:how|which|what"
+     r"|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like|to|should)\b"), "courtesy gated public",
+     "asks to be told what it was told"),
     # -- menu: a choice is offered where one is to be made
-    ("menu.which", "menu", "ending?", ("which ", r"\bwhich (?:one|of|approach|option|way|path|route|direction|variant"
-     r"|would|do you|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)|should (?:i|we)|shall i|first\b|next\b))",
-     "what would you |how would you |where would you ", r"(?:what|how|where) would you (?:like|prefer|want)\b",
-     "do you want|should ", r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b", "do you prefer|preference"
-     "|what's next on", "", "(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b", "let me know ",
-     "let me know [—–:-] "), "courtesy gated your-words", "asks the reader to choose"),
-    ("menu.list", "menu", "last-list", ("would you|do you |want me|should i|shall i",
-     r"^[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|should i"
-     r"|shall i)\b[^\n]{0,120}\n", "i can|i could|we can|we could", r"^(?:[^\n]{0,200}if you(?:'d)? (?:want"
-     r"|like)[^\n]{0,80}, )?(?:i|we) (?:can|could)(?: (?:now|either|next|also|do either))?:\n"
-     r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n", "should |shall "
-     "|do we |which ", r"^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should|shall|do we"
-     r"|which)\b[^\n]{0,120}[:?]\n", "choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n",
-     "options|ways |paths|choices|alternatives|approaches|routes|possibilities|directions", "^(?:so |then |now "
-     "|from here |i see |i can see |there are |there're |we have |i have |you have |we've got |here are |possible "
-     "|your |the |my |a few |several |some |two |three |four |next |possible ){1,4}(?:options|choices|alternatives"
-     r"|possibilities|(?:\w+ )?(?:paths|routes|directions|approaches)|ways (?:to (?:go|proceed|continue|fix|solve"
-     r"|handle|approach|do (?:this|it)|resolve|address)|forward|out|ahead|around))\b(?! (?:were|are|have|that (?:work"
-     r"|were)))[^\n]{0,60}\n", "which |how would you", r"^[^\n]{0,200}\b(?:which (?:one|of|approach|option|way)"
-     r"|how would you)\b[^\n]{0,120}\n"), "gated your-words", "offers a list to choose from"),
+    ("menu.which", "menu", "anywhere?", ("which ", r"\bwhich (?:(?:one|of|approach|option|way|path|route|direction"
+     r"|variant|would)\b|do you|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)|should (?:i|we)|shall i|first\b"
+     r"|next\b))", "what would you |how would you |where would you ", "(?:what|how|where) would you (?:like|prefer"
+     r"|want)\b", "do you want|should ", r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b", "do you prefer"
+     "|preference|what's next on|i haven't decided|i'm undecided|i can't decide", "", "do we ", "(?:^|[.:;,—–] )(?:so "
+     "|and )?do we (?!have|know|see)", "from here|at this point", r"^(?:from here|at this point)[^.?]{0,20}\b(?:options"
+     r"|ways|choices|paths)\b", "option |variant |approach ", r"^(?:option|variant|approach) (?:2|b|two)\b ?[:—–(.-]",
+     "(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b", "let me know ", "let me know [—–:-] "),
+     "courtesy gated your-words asks-facts", "asks the reader to choose"),
+    ("menu.list", "menu", "list", ("would you|do you |want me|should i|shall i", r"^[^\n]{0,300}\b(?:would you (?:also "
+     r"|rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|should i|shall i)\b[^\n]{0,120}\n",
+     "i can|i could|we can|we could", r"^(?:[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, )?(?:i|we) (?:can"
+     r"|could)(?: (?:now|either|next|also|do either))?:\n|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i"
+     r"|we) (?:can|could)\b[^\n]{0,80}\n", "should |shall |do we |which ", r"^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and "
+     r"|but )?(?:should|shall|do we|which)\b[^\n]{0,120}[:?]\n", " or", r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)",
+     "choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n", "options|ways |paths|choices"
+     "|alternatives|approaches|routes|possibilities|directions", "^(?:so |then |now |from here |i see |i can see "
+     "|there are |there're |we have |i have |you have |we've got |here are |possible |your |the |my |a few |several "
+     r"|some |two |three |four |next |possible ){1,4}(?:options|choices|alternatives|possibilities|(?:\w+ )?(?:paths"
+     "|routes|directions|approaches)|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|do (?:this|it)"
+     r"|resolve|address)|forward|out|ahead|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n",
+     "which |how would you", r"^[^\n]{0,200}\b(?:which (?:one|of|approach|option|way)|how would you)\b[^\n]{0,120}\n"),
+     "gated your-words", "offers a list to choose from"),
     # -- your-call: the choice is handed back
-    ("your-call.yours", "your-call", "ending", ("your call|your decision|your choice|your preference", "(?:^"
-     r"|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice"
-     r"|preference)\b", "up to you|over to you|let you decide|yours to |yours alone|in your court|you tell me"
-     "|please advise|your pick", "", "with you|is yours|for you to", r"\b(?:decision|choice|call|ball|pick"
+    ("your-call.yours", "your-call", "anywhere", ("your call|your decision|your choice|your preference",
+     r"(?:^|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice"
+     r"|preference)\b", "either|any |both", r"\b(?:any|either|both|all)\b[^.?]{0,30}\b(?:for|by|with) me\b"
+     r"|\beither (?:one |way |of (?:them|these|the two) )?(?:is|works|would be) (?:fine|ok|okay|good)\b|\b(?:i(?:'m| am"
+     r"|'d be| can| could)|happy)\b[^.?]{0,20}\b(?:with|do|go) (?:any|both|either)\b(?: of (?:them|these|the \w+)"
+     r"| options?| ways?| one)?\W?$", "to you|suits you|in mind", r"\b(?:what|which|how"
+     r"|whether)\b[^.?]{0,50}\b(?:matters? (?:more |most )?to you|suits you|you have in mind|is important to you)",
+     "have you |need you to|want you to|like you to", r"\b(?:rather have|need|want|like) you (?:to )?(?:make|take|pick"
+     r"|choose|decide|settle|say|weigh|confirm)\b", "i'd |i would |i lean", r"\bi(?:'d| would)? (?:lean|go with|pick"
+     r"|choose|take|recommend|suggest|vote|prefer)\b[^.?]{0,40}\b(?:option |the )?(?:\d|[a-d]|first|second|third|former"
+     r"|latter)\W?$", "up to you|over to you|let you decide|yours to |yours alone|in your court|please advise"
+     "|your pick", "", "with you|is yours|for you to", r"\b(?:decision|choice|call|ball|pick"
      r"|verdict)\b[^.?]{0,30}\b(?:yours\b|with you\b)|\bfor you to (?:decide|choose|pick|judge|settle)\b|\b(?:defer"
      r"|leave)\b[^.?]{0,40} with you\b", "need|like your|want your|welcome your|advise", r"\b(?:need|want|like|welcome"
      "|appreciate)s? (?:a (?:decision|ruling|steer|verdict)|your (?:input|opinion|take|view|steer|guidance|ruling"
      r"|verdict|preference))\b|\bneeds? you to (?:decide|choose|pick|settle)\b", "whichever|whatever you|what you ",
      r"\b(?:whichever|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b|\bdepends on (?:what|which"
-     r"|how|whether) you(?:'d)? (?:prefer|want|like)\b", "it to you|this to you|choice to you|decision to you",
-     r"\bleav(?:e|ing) (?:it|that|this|the (?:choice|decision)) to you\b", "you decide",
-     r"(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b"), "past-call courtesy gated public",
-     "hands the choice back"),
+     r"|how|whether) you(?:'d)? (?:prefer|want|like)\b", "to you", r"\bleav(?:e|ing)\b[^.?]{0,40}\bto you\b",
+     "not sure |didn't want to", r"\bnot sure (?:if|whether|which|what|how) you(?:'d)? (?:want|prefer|like)\b"
+     r"|\bi didn't want to (?:choose|decide|pick|assume|guess)", "you choose|you pick", r"^you (?:choose|pick)\W?$",
+     "you decide", r"(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b"),
+     "past-call courtesy gated public", "hands the choice back"),
     ("your-call.thoughts", "your-call", "final?", ("what do you think|thoughts?|your take|your opinion|your view", "",
      "how does ", "how does (?:that|this) (?:sound|look)"), "courtesy",
      "asks for an opinion instead of acting on its own"),
     # -- continuing: work goes on, says the message, and the turn ends
     ("continuing.let-me", "continuing", "last", ("let me |i'll |i will |i'm going to|i'm now going to|i am going to"
-     "|i need to |i'm about to|i shall ", "", "i'm |i am ", r"(?:^|[,;:—–-] |\b(?:so|and|then|now|here) )i(?:'m"
-     "| am) (?:now |also |just |already )?(?!wait|hold|leav|keep|assum|us(?:ing|ed)|look|not|happ|hop|stand|refer|talk"
-     "|think|guess|see|miss|hav|get|treat|count|ask|report|say|mention|flag|point|inclin|lean|propos|suggest|recommend"
-     r"|paus|stop|fac|sitt|being|confid|show|clos|nothing|rais|want)\w+ing\b", "will |going to |about to ",
-     r"^(?:will|gonna|going to|about to) (?!be\b|not\b|never\b|need|work|make|you|it|this|that|they|the|do\W?$)\w+",
-     " next| now| turn| message| reply| response| pass", r"\b(?:i|we)(?:'ll| will)? (?:\w+ )?(?:turn|take|do|tackle|go"
-     r"|handle|move|attack|start|begin|get|pick)\b[^.?]{0,40}\b(?:next|now|in the (?:next|following|coming) \w+)\W?$"),
+     "|i need to |i'm about to|i shall ", "", "i'm |i am ", r"(?:^|[,;:—–-] |\b(?:so|and|then|now|here|that"
+     "|which) )i(?:'m| am) (?:now |also |just |already )?(?!wait|hold|leav|keep|assum|us(?:ing|ed)|look|not|happ|hop"
+     "|stand|refer|talk|think|guess|see|miss|hav|get|treat|count|ask|report|say|mention|flag|point|inclin|lean|propos"
+     r"|suggest|recommend|paus|stop|fac|sitt|being|confid|show|clos|nothing|rais|want)\w+ing\b", "can now|should now"
+     "|could now|must now", r"\b(?:i|we) (?:can|should|could|must) now (?!see|use|run|be\b|say)\w+", "off to |turn"
+     "|after this|after that|next commit|next message|next reply|next pr", r"\bi(?:'m| am) off to\b"
+     r"|^now it's\b[^.?]{0,40}\bturn\b|\bturn (?:now|next)\W?$|^after (?:this|that)(?: one)?,? (?:comes?|i'll|we'll"
+     r"|it's)\b|\bnext (?:commit|message|reply|response|turn|pr) (?:will|brings|contains|covers)\b", "first thing"
+     "|first up|then the |then come|doing so|on it", r"^(?:so )?first (?:thing|up)\b|^then (?:the (?:\w+ ){0,2}\w+(?:,"
+     r"|\W?$)|comes?\b)|^(?:doing so|on it)\W?$", "will |going to |about to ", "^(?:will|gonna|going to"
+     r"|about to) (?!be\b|not\b|never\b|need|work|make|you|it|this|that|they|the|do\W?$)\w+", " next| now| turn"
+     "| message| reply| response| pass", r"\b(?:i|we)(?:'ll| will)? (?:\w+ )?(?:turn|take|do|tackle|go|handle|move"
+     r"|attack|start|begin|get|pick)\b[^.?]{0,40}\b(?:next|now|in the (?:next|following|coming) \w+)\W?$"),
      "stative gated handed-over offer standing", "announces its next action as its last words"),
     ("continuing.next", "continuing", "paragraph", ("next, |next i|next we", "(?:^|[,;—–-] (?:then )?)next,? (?:i|we"
      r"|let)\b", "next is|next up|next are|next comes|next would be|next will be|next on |up next|next:",
@@ -607,7 +612,8 @@ RULES = (
      "more to come|after that i|plan from here|back to ", r"\bmore to come|^after that i(?:'ll| will|'m)\b"
      r"|^plan from here|^back to (?:the|work)\b", "now the |now, the ", r"^now,? the (?!.*\b(?:is|are|has|have|was"
      r"|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will|uses?|returns?|reads?|gets?"
-     r"|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$", " next|will be ", "^(?:the |then |and "
+     r"|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$", " next", r"\b(?:is|are) (?:the )?next(?: (?:piece|step|item|thing|task"
+     r"|part|one|stage|phase|up|in line|on (?:the|my) list))?\W?$", " next|will be ", "^(?:the |then |and "
      r"|\ufffc)[^,.?]{0,50} next(?:, (?:then|and|followed)[^.]{0,60})?\W?$|\bwill be (?:done|handled|added|tackled"
      "|addressed|next|ported|covered) (?:next|in the next|after|soon|shortly)", " shortly| moment| minute|right away"
      "|straight away| soon|in a bit", r"\b(?:i|i'll|you'll|coming|follows?|up)\b[^.?]{0,80}\b(?:shortly|soon|right away"
@@ -637,9 +643,10 @@ RULES = (
     ("narration.doing", "narration", "final", ("ing ", r"^(?:\w+[,.:] |now |so |then )?(?!(?:str|spr|even|morn|dur|us"
      "|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav|keep|depend|assum|wait|hold|stand|gett"
      r"|know)ing\b)\w{2,12}ing (?:at |into |for |up |through |in |on |out )?(?:the|a|an|all|it|its|this|that|these"
-     r"|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b", "one more |two more |another "
-     "|a few more ", r"\b(?:more|another) (?:thing|place|file|spot|check|caller|case)s? (?:to (?:look|check|read|fix"
-     r"|verify|see|go)|left|first)\b"), "subject gated handed-over", "is the line before an action that never came"),
+     r"|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b", "ing it|ing that|ing them|ing this",
+     r"[;—–] (?:now )?\w+ing (?:it|that|them|this)(?: now)?\W?$", "one more |two more |another |a few more ",
+     r"\b(?:more|another) (?:thing|place|file|spot|check|caller|case)s? (?:to (?:look|check|read|fix|verify|see|go)"
+     r"|left|first)\b"), "subject gated handed-over", "is the line before an action that never came"),
     ("narration.colon", "narration", "final", ("let me|i'll|i will|now|i need to|going to|first|here goes", ":$"),
      "gated", "ends on a colon with nothing after it"),
     # -- remaining: work is left, and nothing disposes of it
@@ -662,13 +669,16 @@ RULES = (
     ("remaining.named", "remaining", "ending", ("remaining|remains", "^(?:what |still )?(?:remaining"
      "|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|work|tasks?|items?|steps?|todos?|pieces?))?(?: is"
      r"| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s"
-     r"| is)? (?:still )?remains?\b(?! of)", " left| remaining:", "^(?:tasks?|work|items?|steps?|pieces?) (?:left"
-     r"|remaining)(?: to do)?:|^what(?:'s| is)(?: still)? left\b|^left to do", "what's |what is ", "^what(?:'s"
-     r"| is)(?: still)? (?:missing|open|outstanding)\b", "that leaves|that just leaves|that only leaves|todo:|todos:"
-     "|still to come", "^(?:that|todos?:|still)", "still ", r"^still (?:open|to do|to \w+:|ahead|pending|outstanding"
-     r"|missing|needed|todo|left|unfinished)(?!\w)", "not done|not yet|not implemented|not started|not finished",
-     r"^not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?(?::| is\b| are\b)", "left:", "^left:",
-     "outstanding", r"^outstanding(?: \w+)?(?: to [^:]{0,40})?:", "next step",
+     r"| is)? (?:still )?remains?\b(?! of)", " left| remaining:|left to ", "^(?:tasks?|work|items?|steps?"
+     r"|pieces?) (?:left|remaining)(?: to do)?:|^what(?:'s| is)(?: still)? left\b|^left to \w+", "what's |what is ",
+     r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding)\b", "that leaves|that just leaves|that only leaves"
+     "|todo:|todos:|still to come", "^(?:that|todos?:|still)", "still ", r"^still (?:open|to do|to \w+:|ahead|pending"
+     r"|outstanding|missing|needed|todo|left|unfinished)(?!\w)", "not done|not yet|not implemented|not started"
+     "|not finished", r"^not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?(?::| is\b| are\b)",
+     "left:", "^left:", "open |missing |to finish|to complete|what i ", "^(?:open|missing) (?:points?|items?|ends"
+     r"|tasks?|work|todos?|pieces?|parts?|bits?):|^to (?:finish|complete|wrap)\b(?!.*\byou\b)[^.?]{0,60}\b(?:needs?"
+     r"|must|ha(?:s|ve) to|remains?)\b|^what i (?:haven't|have not|didn't|left out|skipped)", "outstanding",
+     r"^outstanding(?: \w+)?(?: to [^:]{0,40})?:", "next step",
      "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish|phase"
      "|task)", "the rest|the others|the remain|the other ", r"\bthe (?:rest|others|remaining \w+"
      r"|other (?:\w+ )?\w+) (?:(?:of|in|on|from) [^.,]{0,30} )?(?:still|(?:is|are) (?:not|still|next|to\b|open|waiting"
@@ -692,97 +702,154 @@ RULES = (
      "none-left", "heads the next piece of work and stops"),
     ("remaining.open-boxes", "remaining", "last-list", ("[ ]|⬜|☐|🔲|⏳", r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),
      "reviewed disposed", "shows a to-do list with open boxes"),
-    ("remaining.part-done", "remaining", "ending", ("half", r"\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're "
-     r"|about )*half ?way\b|\bhalf (?:applied|done|finished|converted|ported|migrated)\b|\bhalf follows", "so far",
-     r"\d[^.]{0,40}\bso far\b|\bso far\b[^.]{0,40} (?:of|only) ", "%", "^(?:progress: )?(?:about "
-     r"|around )?\d\d?% (?:done|complete|finished)", "did not get to|didn't get to|to be continued|more work is needed"
-     "|more to follow|more follow", "", " follow", r"\b(?:will|'ll|to) follow(?: (?:in|with|next|soon|later|shortly"
-     r"|separately)\b|\W?$)", "placeholder|stub|hard-coded|hardcoded|mocked", r"\b(?:is|are|remains?|stays?) (?:only "
-     r"|still |just |currently )?(?:a )?(?:placeholders?|stubs?|stubbed|mocked|hard-?coded)\b[^.?]{0,60}\b(?:for now"
-     r"|so far|yet|at the moment|currently)|\b(?:still|currently) (?:a )?(?:placeholders?|stubs?|stubbed|mocked"
-     r"|hard-?coded)\b", " left| missing|outstanding|unported|unfinished|pending", r"\b(?:that|which) (?:are"
-     r"|is) (?:still )?(?:left|missing|open|outstanding|pending)\b|\bthe (?:missing|outstanding|unported|unfinished"
-     r"|pending) (?:ones?|two|three|parts?|pieces?|half)\b", "later|in a follow-up|in a second|for now",
-     r"\b(?:can|could|should|will|would|to) (?:still )?(?:be )?(?:done|added|handled|tackled|ported|migrated|addressed"
-     r"|implemented|fixed|converted|finished|follow|come|covered|wired|written)\b[^.?]{0,30}\b(?:later|afterwards"
-     r"|in a (?:later|follow-up|second) \w+)\b|\b(?:i|i've) (?:have )?(?:left|skipped|postponed|parked"
-     r"|put off)\b[^.?]{0,60}\b(?:for later|for now|for (?:a|the) (?:next|follow-up|later))", "i only |we only "
-     "|i've only", r"\b(?:i|we)(?:'ve| have)? only (?:did|done|got|managed|finished)\b", "nothing so far|nothing yet",
-     r"(?:^|[:—–,-] ?)nothing (?:so far|yet)\b", "first ", "^(?:and )?(?:that|this)(?:'s| is| was)(?: only"
-     r"| just)? (?:the )?first (?:batch|half|part|third|quarter|chunk|slice|of)\b", "not everything|not all",
-     r"\bnot (?:everything|all)\b[^.?]{0,30}\b(?:done|finished|complete\w*|in place|ported|converted|covered)\b",
-     "for now", r"\bi(?:'ve| have)? (?:skipped|left out)\b", " of |/", r"(?<![\d.,/])(\d+) ?(?:of|/"
-     r"|out of) ?(?:the )?(?!\1\b)\d+\b[^.]{0,30}\b(?:done|complete|completed|ported|migrated|translated|converted"
-     r"|finished|implemented)\b|\b(?:i|i've|we|we've) (?:have )?(?:processed|ported|migrated|translated|converted"
-     "|finished|implemented|done|completed|written|covered|labell?ed) (?:about |around "
-     r"|the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the |all )?(?!\2\b)\d"), "none-left disposed reviewed unchanged",
-     "reports a part of the work as done"),
-    ("remaining.not-done", "remaining", "ending", ("i still |we still ", r"\b(?:i|we) still (?:need|have) to\b",
-     "still ", r"\bstill (?:lacks?|miss(?:es|ing)?|requires?|wants?|uses? the old|relies on the old)\b",
-     "there's no |there is no |there are no ", r"\bthere(?:'s| is| are) no [^.?]{0,40}\b(?:yet|so far)\b",
-     "more work|another pass|needs ", r"\bneeds? (?:\w+ )?(?:more work|another (?:pass|round)|finishing|to be (?:done"
-     r"|ported|written|migrated|implemented|wired|converted|finished))\b", "still need|still have|still has"
-     "|still to be", r"\bstill (?:needs? (?:\w+ing|to be|fixing)|ha(?:ve|s) to|to be (?:done|fixed|ported|written|wired"
-     r"|migrated))\b", "still ", r"\b(?:is|are) still (?:open|pending|untouched|unported|unfixed|missing"
-     r"|to do)\b(?! until)|^(?:the |our )?(?:\w+ ){1,3}still (?:fails?|is (?:broken|red))\b", "not yet |yet to be",
-     r"\b(?:is|are) (?:not yet|yet to be) (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted"
-     r"|finished|covered|tested)\b", " yet", r"\b(?:isn't|aren't|is not|are not|hasn't been|haven't been"
+    ("remaining.part-done", "remaining", "ending", ("half", r"\bhalf of the (?:list|files|work|tasks?|items?|way|tests"
+     r"|modules|pages|cases)\b|\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're |about )*half ?way\b|\bhalf (?:applied"
+     r"|done|finished|converted|ported|migrated)\b|\bhalf follows", "so far", r"\d[^.]{0,40}\bso far\b"
+     r"|\bso far\b[^.]{0,40} (?:of|only) ", "%", "^(?:progress: )?(?:[^:%]{0,40} (?:is|are|at) )?(?:about |around "
+     r"|roughly )?\d\d?% (?:done|complete|finished|of the way)\b", "did not get to|didn't get to|to be continued"
+     "|more work is needed|more to follow|more follow", "", " follow", r"\b(?:will|'ll|to) follow(?: (?:in|with|next"
+     r"|soon|later|shortly|separately)\b|\W?$)", "dumm|stub|placeholder", r"\b(?:is|are) (?:still |only "
+     r"|just )?(?:a )?(?:dummy|dummies|stubs?|placeholders?)\W?$", "placeholder|stub|hard-coded|hardcoded|mocked",
+     r"\b(?:is|are|remains?|stays?) (?:only |still |just |currently )?(?:a )?(?:placeholders?|stubs?|stubbed|mocked"
+     r"|hard-?coded)\b[^.?]{0,60}\b(?:for now|so far|yet|at the moment|currently)|\b(?:still"
+     r"|currently) (?:a )?(?:placeholders?|stubs?|stubbed|mocked|hard-?coded)\b", " left| missing|outstanding|unported"
+     "|unfinished|pending", r"\b(?:that|which) (?:are|is) (?:still )?(?:left|missing|open|outstanding|pending)\b"
+     r"|\bthe (?:missing|outstanding|unported|unfinished|pending) (?:ones?|two|three|parts?|pieces?|half)\b",
+     "later|in a follow-up|in a second|for now", r"\b(?:can|could|should|will|would|to) (?:still )?(?:be )?(?:done"
+     "|added|handled|tackled|ported|migrated|addressed|implemented|fixed|converted|finished|follow|come|covered|wired"
+     r"|written)\b[^.?]{0,30}\b(?:later|afterwards|in a (?:later|follow-up|second) \w+)\b|\b(?:i"
+     r"|i've) (?:have )?(?:left|skipped|postponed|parked|put off)\b[^.?]{0,60}\b(?:for later|for now|for (?:a"
+     "|the) (?:next|follow-up|later))", "i only |we only |i've only", r"\b(?:i|we)(?:'ve| have)? only (?:did|done|got"
+     r"|managed|finished)\b", "nothing so far|nothing yet", r"(?:^|[:—–,-] ?)nothing (?:so far|yet)\b", "goal|target",
+     r"^(?:the|our|your) (?:goal|target) (?:was|is) (?:\w+ )?\d", "iteration |step |part |phase |batch |round |epoch "
+     "|stage |chapter |task |section |page ", "^(?:iteration|step|part|phase|batch|round|epoch|stage|chapter|task"
+     r"|section|page) (\d+) ?(?:of|/) ?(?!\1\b)\d", "scratched the surface", "", "for the next|for a later"
+     "|for the second|for the following", r"\bfor (?:the|a) (?:next|second|later|following) (?:round|batch|pass"
+     r"|iteration|session|time|step|turn|message|sprint)\b", "everything |all |every ", r"\b(?:everything|all (?:of \w+"
+     r"|the )?\w+|every \w+) (?:but|except(?: for)?|apart from|other than)\b[^.?]{0,60}\b(?:done|compiles?|works?|pass"
+     r"|passes|green|converted|ported|migrated|finished|implemented|fixed|translated|covered|updated)\b",
+     "half|third|quarter", "^(?:about |roughly |around |the first )?(?:half|(?:a|one|two) thirds?|(?:a|one"
+     r"|three) quarters?) (?:of )?[^.?]{0,60}\b(?:now|already|done|converted|ported|migrated|use[sd]?|in place|finished"
+     r"|complete)\b", "first ", "^(?:and )?(?:that|this)(?:'s| is| was)(?: only| just)? (?:the )?first (?:batch|half"
+     r"|part|third|quarter|chunk|slice|of)\b", "not everything|not all", r"\bnot (?:everything"
+     r"|all)\b[^.?]{0,30}\b(?:done|finished|complete\w*|in place|ported|converted|covered)\b", "for now",
+     r"\bi(?:'ve| have)? (?:skipped|left out)\b", " of |/", r"(?<![\d.,/])\b(\d+|one|two|three|four|five|six|seven"
+     r"|eight|nine|ten) ?(?:of|/|out of) ?(?:the )?(?!\1\b)(?:\d+|two|three|four|five|six|seven|eight|nine"
+     r"|ten)\b[^.]{0,30}\b(?:done|complete|completed|ported|migrated|translated|converted|finished|implemented|fixed"
+     r"|processed|handled|written|checked)\b|\b(?:i|i've|we|we've) (?:have )?(?:processed|ported|migrated|translated"
+     "|converted|finished|implemented|done|completed|written|covered|labell?ed) (?:about |around "
+     r"|the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the |all )?(?!\2\b)\d"),
+     "asked none-left disposed reviewed unchanged", "reports a part of the work as done"),
+    ("remaining.not-done", "remaining", "ending", ("i still |we still |i'd still |i would still ", r"\b(?:i|we)(?:'d"
+     r"| would)? still (?:(?:need|have|like|want|plan) to|owe)\b", "still ", r"\bstill (?:out of date|outdated"
+     "|on the old|using the old|pass(?:es)? the old|lacks?|miss(?:es|ing)?|requires?|wants?|uses? the old"
+     r"|relies on the old)\b", "there's no |there is no |there are no ", r"\bthere(?:'s| is"
+     r"| are) no [^.?]{0,40}\b(?:yet|so far)\b", "more work|another pass|needs ", r"\bneeds? (?:\w+ )?(?:more work"
+     "|another (?:pass|round)|finishing|to be (?:done|ported|written|migrated|implemented|wired|converted"
+     r"|finished))\b", "still need|still have|still has|still to be", r"\bstill (?:needs? (?:\w+ing|to be|fixing)"
+     r"|ha(?:ve|s) to|to be (?:done|fixed|ported|written|wired|migrated))\b", "still ", r"\b(?:is|are) still (?:open"
+     r"|pending|untouched|unported|unfixed|missing|to do)\b(?! until)|^(?:the |our )?(?:\w+ ){1,3}still (?:fails?"
+     r"|is (?:broken|red))\b", "yet to ", r"\b(?:is|are|has|have) yet to \w+", "not yet |yet to be", r"\b(?:is"
+     r"|are) (?:not yet|yet to be) (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted|finished"
+     r"|covered|tested)\b", " yet", r"\b(?:isn't|aren't|is not|are not|hasn't been|haven't been"
      r"|i haven't) (?:\w+ )?(?:done|started|touched|ported|wired|written|migrated|implemented|fixed|converted|finished"
-     r"|covered)\b[^.]{0,60}\byet\b", "left to do|remains unfinished|i haven't yet", "", "n't been |not been ",
-     r"(?<!that )(?<!which )(?<!who )\b(?:has|have)(?:n't| not) been (?:started|begun|touched|tackled|attempted"
-     r"|looked at)\b", " yet", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
+     r"|covered)\b[^.]{0,60}\byet\b", "left to do|remains unfinished|i haven't yet", "", " not.|n't.", r"\b(?:done"
+     r"|there|finished|ready|ported|complete|in place)\b[^.?]{0,60}\b(?:isn't|aren't|hasn't|haven't|not)\W?$",
+     "i haven't|i have not|i didn't|i did not|i couldn't|i could not", r"\bi (?:haven't|have not) (?:yet )?(?:looked"
+     r"|got|gotten|started|begun|finished|tackled|reached)\b|\bi (?:didn't|did not|couldn't"
+     r"|could not) (?:yet )?(?:get (?:to|around|as far)|finish|manage|complete|start)\b", " only ", r"\b(?:is|are"
+     r"|exists?) only (?:\w+ )?(?:bullet points|outlined?|sketch\w*|stubs?|draft\w*|headings|half)", "there are "
+     "|there is |there's ", r"\bthere(?: are|'re| is|'s) (?:still )?(?:a handful of|a few|some|several|\d+|one|another"
+     r"|two|three|four|five|six|seven|eight|nine|ten) [^.?]{0,60}\b(?:still\b|haven't|aren't|to (?:do|go|port|fix"
+     r"|convert)\b)", "only ", "^(?:so far |for now |for the moment |currently "
+     r"|at the moment )?only\b[^.?]{0,60}\b(?:is|are|has|have) (?:been )?(?:implemented|there|done|in|covered|ported"
+     r"|working|supported|converted|finished|written|migrated|handled)\b", "needs |need ", r"\bneeds? (?:the|a"
+     r"|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration|adjustment)s?\b", "the second |the other "
+     "|the next |the last |the remaining |the third ", "^(?:and )?the (?:second|other|next|last|remaining"
+     r"|third) (?:half|part|third|batch|stage|phase|chunk|piece|portion)\b[^.?]{0,80}\b(?:is (?:where|next|not|still"
+     r"|to\b|what)|will|comes|needs|follows|remains|isn't|hasn't|waits)\b|\bthe (?:last|other|remaining"
+     r"|next) [^.?]{0,60}\bwill (?:need|require|follow)\b", "that i |which i |that we |which we ", r"\b(?:that"
+     r"|which) (?:i|we) (?:still )?(?:need|have) to\b", "need", r"\bneeds? (?:fixing|porting|updating|converting"
+     r"|rewriting|handling|migrating|translating|adjusting|wiring|doing|cleaning)\b", " red| failing| broken",
+     r"(?<![\w,])(?:[1-9][\d,]*|two|three|four|five|six|seven|eight|nine|ten|several) (?:\w+ ){0,2}(?:tests?|specs?"
+     r"|suites?)\b[^.?]{0,40}\b(?:are|is) (?:still )?(?:red|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing"
+     r"|red)\b", "n't been |not been ", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|that|which"
+     r"|who)\b)[^?]{0,200}\b(?:has|have)(?:n't| not) been (?:ported|migrated|converted|implemented|written|rewritten"
+     "|adapted|updated|tested|fixed|done|begun|started|touched|tackled|attempted|covered|wired|handled|translated"
+     r"|finished|completed|reviewed|added|moved|replaced|addressed|looked at)\b", "at the moment|at this point"
+     "|for the moment|so far|at present|as of now", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you"
+     r"|user|upstream|needed|necessary|required|problems?|issues?|errors?|complaints)\b)[^?]{0,200}(?:n't\b|\bnot\b"
+     r"|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point|for the moment|so far|at present"
+     "|as of now)", " yet", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
      r"|upstream)\b)[^.?]{0,120}\b(?:isn't|aren't|is not|are not|doesn't|don't|does not|do not) (?!have\b"
      r"|exist)[^.?]{0,30}\byet\W?$", "still ", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
      r"|upstream)\b)[^.?]{0,120}\bstill (?:do(?:es)?n't|does not|isn't|is not|aren't|are not|ha(?:s|ve)n't|can't"
-     r"|fails?\b|crash|break|hang)"), "none-left disposed reviewed gated handed-over",
+     r"|fails?\b|crash|break|hang)"), "asked none-left disposed reviewed gated handed-over",
      "says that something is not done yet"),
-    ("remaining.status", "remaining", "table", ("todo|to do|not |pending|in progress|half|⏳|🔲|⬜|☐",
+    ("remaining.status", "remaining", "parts", ("todo|to do|not |pending|in progress|half|⏳|🔲|⬜|☐",
      r"(?s)^(?=.*(?:\| ?(?:✅|✔|☑|done|complete|finished|ported|migrated"
      r"|converted))).*\| ?(?:\W{1,3} ?)?(?:(?:not (?:yet )?(?:started|touched|begun|done|migrated|ported|converted"
-     r"|implemented|written)|to ?-?do|pending|in progress|half\w*|open)\b|[⏳🔲⬜☐])"), "reviewed disposed",
-     "shows parts that are done beside parts that are not begun"),
-    ("remaining.status-item", "remaining", "list", ("not |begun|nothing|half|untouched|unstarted|stubbed|progress|todo"
-     "|pending", r"(?s)^(?=.*\b(?:done|complete|finished|works?|ported|migrated|converted"
+     r"|implemented|written)|to ?-?do|pending|in progress|half\w*|open)\b|[⏳🔲⬜☐])", "not |begun|nothing|half|untouched"
+     "|unstarted|stubbed|progress|todo|to do|pending|missing|wip|draft|partial|partly|planned|queued|failing|broken"
+     "|to come|to follow", r"(?s)^(?=.*\b(?:done|complete|finished|works?|ported|migrated|converted"
      r"|pass)\b).*\n[^\n]{2,80}(?:[:—–-]|\() ?(?:❌|⏳|🔲|⬜)? ?(?:not (?:yet )?(?:started|touched|begun|done|migrated"
-     r"|ported|converted|implemented|written)|nothing (?:so far|yet)|(?:about |only )?half\w*(?: way| done)?|untouched"
-     r"|unstarted|stubbed|in progress|to ?-?do|pending)[^\n\w]{0,4}(?:\([^\n]{0,40})?(?:\n|$)"), "reviewed disposed",
-     "lists parts that are done beside parts that are not begun"),
+     r"|ported|converted|implemented|written)|nothing (?:so far|yet)|(?:about |only )?half\w*(?: way| done)?|(?:still "
+     r"|only |just |mostly )?(?:missing|wip|drafted|partial\w*|partly|planned|queued|failing|broken|to (?:come|follow)"
+     r"|not there)|untouched|unstarted|stubbed|in progress|to ?-?do|pending)[^\n\w]{0,4}(?:\([^\n]{0,40})?(?:\n|$)"),
+     "reviewed disposed", "shows parts that are done beside parts that are not begun"),
     # -- capacity and wrap-up
     ("capacity.context", "capacity", "ending", ("context", r"\b(?:my|i have|i've|i'm|our|we're|given the"
      r"|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit|left|usage|length|remaining|i have)\b|\b(?:much"
      r"|little|limited|remaining|enough|low on|out of|most of) (?:of (?:my|the) )?context\b|\b(?:within"
-     r"|in) this context\b|\bcontext (?:is|has) (?:getting|grown|become|nearly|almost|running|filling)", "token|budget",
-     r"\b(?:low|out|short) (?:on|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my "
-     "|our )?token budget", "window", r"\bof my (?:context )?window", "reply|response|message|answer|session|one go"
-     "|this turn", r"\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)|already (?:long|quite|very|getting)"
+     r"|in) this context\b|\bcontext (?:window )?(?:is|has|was)\b[^.?]{0,25}\b(?:getting|grown|become|nearly|almost"
+     r"|running|filling|full|long|large|big|used|low|tight|heavy)\b", "token|budget", r"\b(?:low|out|short) (?:on"
+     r"|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my |our )?token budget", "window",
+     r"\bof my (?:context )?window", "reply|response|message|answer|session|one go|this turn|conversation| chat "
+     "|this thread", r"\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)|already (?:long|quite|very|getting)"
      r"|limit|more than)\b[^.?]{0,60}\b(?:this|one|a single|my) (?:answer|reply|response|message|turn|go|session)\b"
-     r"|\b(?:this|my) (?:answer|reply|response|message|session) (?:is|has|was|would)\b[^.?]{0,20}\b(?:long|limit|large"
-     r"|big)\b", "budget|tokens|my time|my turn", r"\b(?:used|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much"
-     r"|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b",
-     "running |run out|ran ", r"\b(?:running|run|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space"
-     r"|tokens|output|budget|calls)\b", "my |the output limit|the response limit|the turn limit", r"\b(?:my"
-     r"|the) (?:output|response|turn|message|step)[\w -]{0,12} (?:limit|budget|quota|allowance)", "own session"
-     "|own turn|own conversation|own chat|own round|sitting|sessions|fresh eyes|fresh head", r"\b(?:deserves?|warrants?"
-     r"|needs?|merits?) (?:its|their) own (?:session|turn|conversation|chat|round)\b|\b(?:too|more than"
-     r"|in) [^.?]{0,40}\b(?:one|a single) sitting\b|\b(?:take|need|require|span)\w*\b[^.?]{0,30}\b(?:several|multiple"
-     r"|many|a few|a couple of|more|\d) (?:more |further )?sessions\b|\bwith fresh (?:eyes|head)\b", "keep this"
-     "|keeping this|keep the", r"\bkeep(?:ing)? (?:this|the) (?:response|answer|reply|turn|message|session"
-     r"|conversation)\b[^.?]{0,20}\b(?:short|manageable|small|focus\w*|reason\w*|within|under)", "separately"
-     "|another time|split ", r"\b(?:suggest|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately"
-     r"|another time|split (?:it|this|the \w+) (?:here|there))", "length of th|conversation's length|session's length",
-     r"\b(?:due to|given|because of|considering)\b"), "product none-left",
-     "gives its own context as the reason to end"),
+     r"|\b(?:this|my|the) (?:answer|reply|response|message|session|conversation|chat|thread) (?:is|has|was"
+     r"|would)\b[^.?]{0,25}\b(?:long|limit|large|big|full)\b", "budget|tokens|context|my time|my turn", r"\b(?:used"
+     r"|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the"
+     r"|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b", "running |run out|ran ", r"\b(?:running|run"
+     r"|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space|tokens|output|budget|calls)\b",
+     "my |the output limit|the response limit|the turn limit", r"\b(?:my|the) (?:output|response|turn|message"
+     r"|step)[\w -]{0,12} (?:limit|budget|quota|allowance)", "own session|own turn|own conversation|own chat|own round"
+     "|sitting|sessions|fresh eyes|fresh head", r"\b(?:deserves?|warrants?|needs?|merits?) (?:its|their) own (?:session"
+     r"|turn|conversation|chat|round)\b|\b(?:too|more than|in) [^.?]{0,40}\b(?:one|a single) sitting\b|\b(?:take|need"
+     r"|require|span)\w*\b[^.?]{0,30}\b(?:several|multiple|many|a few|a couple of|more|\d) (?:more "
+     r"|further )?sessions\b|\bwith fresh (?:eyes|head)\b", "limit|maximum|my cap", r"\blimits? (?:to|on"
+     r"|of) (?:how much|what) i\b|\b(?:stay|keep)(?:ing)? within (?:the |my )?limits?\b[^.?]{0,20}\bi\b|\b(?:hit"
+     r"|reached) (?:my\b|the (?:\w+ )?(?:maximum|limit|cap)\b[^.?]{0,40}\b(?:turn|session|response|message|reply))",
+     "kept this|kept it|for one |for this |ones first", r"\bkept (?:this|it) (?:to|short|brief)\b|\b(?:enough|all"
+     r"|it) for (?:one|this) (?:session|round|turn|go|sitting|pass)\b|^(?:as|since|because|given"
+     r"|considering)\b[^.?]{0,40}\b(?:long|big|large|huge|size)\b[^.?]{0,20}, i(?:'ve| have)? (?:dealt|done|did|started"
+     r"|focus\w*|limited|restrict\w*|only|begun|picked|took)\b", "resume|continue|come back|return",
+     r"^(?!.*\byou can\b)[^?]{0,120}\b(?:resume|continue|return to (?:it|this)|come back to (?:it|this)) (?:later"
+     r"|another time|tomorrow)\b", "for brevity i|deep into this|deep in this|so i did|so i only", r"\bbrevity"
+     r"|\bdeep in|\bwould (?:take|be|need)\b[^.?]{0,40}\bso i (?:did|only)", "keep this|keeping this|keep the",
+     r"\bkeep(?:ing)? (?:this|the) (?:response|answer|reply|turn|message|session|conversation)\b[^.?]{0,20}\b(?:short"
+     r"|manageable|small|focus\w*|reason\w*|within|under)", "another day|another time|next time|tomorrow|later time"
+     "|rush", r"\b(?:leave|save|keep|postpone|defer|do|continue|finish|pick\w*)\b[^.?]{0,60}\b(?:another day"
+     r"|another time|next time|tomorrow|a later (?:time|day|date))|\b(?:rather|not|instead|without"
+     r"|don't want)\b[^.?]{0,20}\brush(?:ing)?\b", "at once|in one|in a single|as much as i|as far as i",
+     r"\btoo (?:large|long|big|much|many)\b[^.?]{0,60}\b(?:at once|in one|in a single|for one|for a single)\b"
+     r"|\bthat(?:'s| is)\b[^.?]{0,20}\bas (?:much|far) as i\b", "separately|another time|split ", r"\b(?:suggest"
+     r"|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately|another time|split (?:it|this"
+     r"|the \w+) (?:here|there))", "length of th|conversation's length|session's length", r"\b(?:due to|given"
+     r"|because of|considering)\b"), "product none-left", "gives its own context as the reason to end"),
     ("capacity.fresh-session", "capacity", "ending", ("session|conversation|fresh context|fresh start|chat|new thread",
      r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*|suggest\w*"
      r"|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80} (?:fresh|new|next|another|separate|later|future"
-     r"|follow-up) (?:session|context|conversation|chat|thread|start)\b", "tomorrow", r"\bpick (?:this|it"
+     r"|follow-up) (?:session|context|conversation|chat|thread|start)\b|\b(?:fresh|new|next|another|later) (?:session"
+     "|conversation|chat|thread|context) (?:can|could|should|will|to|picks?) (?:then )?(?:pick|continue|resume|take"
+     r"|start|carry|finish|up)\b|\b(?:start|open|begin)\w* a (?:new|fresh) one\b", "tomorrow", r"\bpick (?:this|it"
      r"|up)[^.]{0,30}\btomorrow\b"), "product disposed", "leaves the rest to another session"),
     ("capacity.stopping-point", "capacity", "ending", ("stopping point|to stop|to pause|to take a break|to break"
      "|to wrap|natural break|checkpoint", r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient"
      r"|decent|obvious|right)\b[^.?]{0,20}\b(?:stopping point|break\b|checkpoint|(?:moment|point|place|spot"
      "|time) to (?:stop|pause|break|end|wrap|leave|take a))", "long session|hand off here|handing off here", ""),
      "product", "calls it a good place to stop"),
-    ("wrap-up.for-now", "wrap-up", "closing", (" here|for now|for today|a day|it there", r"\b(?:i'll|i will|i'm|let me"
+    ("wrap-up.for-now", "wrap-up", "ending", (" here|for now|for today|a day|it there", r"\b(?:i'll|i will|i'm|let me"
      r"|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up"
      r"|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b", "stopping|pausing|wrapping up",
      r"^(?:stopping|pausing|wrapping up) (?:here|there|for now)\b", "that's |that is ", r"\bthat(?:'s| is) (?:it|all"
@@ -809,8 +876,9 @@ EXCUSES = (
      r"|which (?:\w+ ){1,2}(?:is|was|were|did|does) (?!best|better|next|first|right)|what (?:do you (?!want|prefer|like"
      r"|think)\w+|is|are|does|did|were|was|happens|error|version|about))\b", "can you|could you|do you ",
      "(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you|do you (?!(?:also |still |really |rather |even )?(?:want"
-     r"|prefer|like|think|need|mind)\b)\w+)", "which ", r"which [^?]{0,60}\b(?:are you|do you (?!want|prefer|like"
-     r"|think)\w+|did|does)\b"), "asks what only the reader knows"),
+     r"|prefer|like|think|need|mind)\b)\w+)", "which ", r"which [^?]{0,60}\b(?:(?:is|are|was|were|has) (?:the|a|an|your"
+     r"|in|on|correct|live|current|used|meant|running|it)\b|are you|do you (?!want|prefer|like|think)\w+|did|does)\b"),
+     "asks what only the reader knows"),
     ("your-hands", "excuse", "unit", ("test|try|learn|another shot|see |check|look|verify|save|log in|sign in|rerun"
      "|restart", r"^(?!.*\b(?:me to|should i|shall i|i should)\b).*(?:\bmind (?:test|check|try|runn|restart"
      r"|verify)ing\b|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|learn|re-?run"
@@ -823,14 +891,15 @@ EXCUSES = (
      r"|your|access|(?:the|a) (?:new )?(?:key|token|password|file|logs?|details|info|answer|credentials))\b"
      r"|\bwait for you\b", "and i'll|and i will|and i can|then i'll|then i will", "^(?:then |now |just )?(?:check"
      "|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign|go to|try|put|plug|install|select"
-     r"|enable|approve the|accept|unlock|grant|rebuild|reconnect|tap|press|visit|type|send|share|upload|drop)\b",
-     "once you|after you|when you|as soon as you", r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv"
-     r"|confirm|agre|decid|want|lik|preferr|answer|repli)ed)(?:\w+ed|done|set|run|put|sent|ran|plug|connect|enable"
-     r"|log\w*|re-?\w+|enter\w*|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b",
-     "if you", r"\bif you (?:can |could )?(?:share|paste|provide|send|point|plug|connect|enable|install|add|create|log"
-     "|sign|restart|reboot|unlock|attach|rotate|renew|invite|give me|tell me (?:where|what)|upload|run|grant|have the"
-     r"|see|hit|get|still)\b", "please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload"
-     r"|refresh|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b",
+     "|enable|approve the|accept|unlock|grant|rebuild|reconnect|tap|press|visit|type|send|share|upload|drop|start"
+     r"|launch|close|turn|switch|boot|quit|attach|ask|download|copy|fill|scan)\b", "once you|after you|when you"
+     "|as soon as you", r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv|confirm|agre|decid|want|lik"
+     r"|preferr|answer|repli)ed)(?:\w+ed|done|set|run|put|sent|ran|plug|connect|enable|log\w*|re-?\w+|enter\w*"
+     r"|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b", "if you",
+     r"\bif you (?:can |could )?(?:share|paste|provide|send|point|plug|connect|enable|install|add|create|log|sign"
+     "|restart|reboot|unlock|attach|rotate|renew|invite|give me|tell me (?:where|what)|upload|run|grant|have the|see"
+     r"|hit|get|still)\b", "please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh"
+     r"|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b",
      "paste |send |share ", r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))", "let me know ",
      "let me know (?:once|when(?! you(?:'re| are| want| would)| i )|what(?! (?:you'd|you want|i should))|if it|how it"
      "|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits|(?:looks?|is"
@@ -852,22 +921,25 @@ EXCUSES = (
      r"|run)\b"), "follows from a step that the reader must take"),
     ("subject", "excuse", "unit", ("ing ", r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will"
      "|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?"
-     r"|takes?|avoids?|keeps?|means|helps?|caused?|led|removes?|removed|requires?|lets|where)\b"),
+     "|takes?|avoids?|keeps?|means|helps?|caused?|led|didn't|doesn't|isn't|turned|gave|took|had|has|results|yields"
+     "|raises|throws|fails|breaks|causes|changes|reduces|cuts|drops|ends|starts|costs|uses|creates|confirms|show(?:ed"
+     r"|n)|prove[sd]|brings|brought|removes?|removed|requires?|lets|where)\b"),
      "has the word as the subject of a statement"),
     ("standing", "excuse", "unit", ("from now on|whenever|going forward|in future|in the future|automatically"
      "|every time|each time|always", "", "future ", r"^future \w+"), "promises a habit and no next step"),
+    ("asked", "excuse", "unit", ("?", r"\?\W*$"), "asks and does not say"),
     ("your-turn", "excuse", "unit", ("you'll want|you will want|you can|you may|you might|you could|you should", ""),
      "tells the reader what to do"),
     ("offer", "excuse", "unit", ("let me know|should you ", "", "if ", "(?:^|[,—–] )(?:and )?if (?:you|it|that|the"
      r"|this|any|anything|there)\b"), "is a conditional offer"),
     ("public", "person", "unit", ("push|publish|merge|delete|wipe|force-push|tear down|not pushed|discard|pull request"
      "| pr | pr?|reset |post |send |drop |deploy |release|rewrit|submit |really want|are you sure|you're sure|explicit",
-     r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delete|wipe|tear down"
-     r"|discard|not pushed|really want|are you sure|you're sure|explicit (?:yes|ok|consent|confirm\w+|approval)"
-     r"|reset [^?]{0,40}\bto (?:match|remote|origin)|submit (?:it|this|the)|(?:create|raise|open|submit) (?:a|the"
-     "|another) (?:pr|pull request)|post (?:this|it|that|the|these|a)|send (?:this|it|the|that)|drop (?:the"
-     r"|that) (?:table|database|column|data|branch|schema|stash|index)\w*|rewrit\w+ [^.]{0,40}history|deploy (?:it "
-     r"|this |that )?to (?:prod\w*|live)|cut (?:a|the) release|release (?:it|this))\b"),
+     r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delet(?:e|ion|ing)|wipe"
+     r"|tear down|discard|not pushed|really want|are you sure|you're sure|explicit (?:yes|ok|consent|confirm\w+"
+     r"|approval)|reset [^?]{0,40}\bto (?:match|remote|origin)|submit (?:it|this|the)|(?:create|raise|open|submit) (?:a"
+     r"|the|another) (?:pr|pull request)|post (?:this|it|that|the|these|a)|send (?:this|it|the|that|them|these|those)\b"
+     r"|drop (?:the|that) (?:table|database|column|data|branch|schema|stash|index)\w*|rewrit\w+ [^.]{0,40}history"
+     r"|deploy (?:it |this |that )?to (?:prod\w*|live)|cut (?:a|the) release|release (?:it|this))\b"),
      "is public or cannot be undone"),
     ("past-call", "excuse", "unit", ("as requested|as you asked|as you said|as you wanted|as agreed|as instructed", "",
      "your call|your decision|your choice|your preference|your approval|your go|your review|your feedback",
@@ -908,14 +980,14 @@ EXCUSES = (
      r"|manually|your machine|by hand|dashboard|emulator)\b"), "needs a person's hands"),
     ("blocker.cannot-be-undone", "blocker", "ending", ("cannot be undone|can't be undone|cannot be taken back"
      "|can't be taken back|cannot be reversed|can't be reversed|no undo|no backup|unrecoverable|not recoverable"
-     "|cannot be recovered|can't be recovered|cannot be restored|can't be restored|no way back|irreversib"
-     "|permanently delete|irrevocab|real money", "", "production|prod data|live data", r"\b(?:drop|delet|wip|overwrit"
-     r"|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?", "mail|message|notif|newsletter|invit",
-     r"\b(?:e-?mails?|notifications?|messages?|newsletters?|invit\w+) (?:\w+ ){0,4}(?:\d[\d,.]*|all|every|real"
-     r"|the) (?:\w+ ){0,2}(?:customers|users|subscribers|people|recipients|members|clients)", "charge|refund|pay"
-     "|purchase|buy|transfer", r"\b(?:charge|refund|pay|purchase|buy|transfer)\w*\b[^.?]{0,50}(?:\$|€|£|cards?\b"
-     "|customers|money)", "irreversible|permanent|data loss", r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until"
-     r"|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?|data loss)\b|\bpermanently\b[^?]{0,200}\?"),
+     "|cannot be recovered|can't be recovered|cannot be restored|can't be restored|no way back|irreversib|force-push"
+     "|force push|permanently delete|irrevocab|real money", "", "production|prod data|live data", r"\b(?:drop|delet|wip"
+     r"|overwrit|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?", "mail|message|notif"
+     "|newsletter|invit", r"\b(?:e-?mails?|notifications?|messages?|newsletters?|invit\w+) (?:\w+ ){0,4}(?:\d[\d,.]*"
+     r"|all|every|real|the) (?:\w+ ){0,2}(?:customers|users|subscribers|people|recipients|members|clients)",
+     "charge|refund|pay|purchase|buy|transfer", r"\b(?:charge|refund|pay|purchase|buy|transfer)\w*\b[^.?]{0,50}(?:\$|€"
+     r"|£|cards?\b|customers|money)", "irreversible|permanent|data loss", r"\b(?:need|want|wait\w*|ask\w*|confirm\w*"
+     r"|until|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?|data loss)\b|\bpermanently\b[^?]{0,200}\?"),
      "asks before something that cannot be undone"),
     ("blocker.missing-facts", "blocker", "near", ("i need you to|please provide|please share|please paste|please send"
      "|please clarify|please add|send me|was cut off|got cut off", "", "can you |could you ", r"\b(?:could"
@@ -980,8 +1052,9 @@ RULES_OTHER = (
      r"|尚未)[^。\n]{0,24}(?:\d|\w(?:个|個|项|項|处|處|步|条|條|张))[^。\n]{0,24}(?:完成|实现|實現|处理|處理|做|修|迁移|遷移|改|跑|测|測|写|寫)|(?:还没|还未|尚未"
      r"|仍未|還沒|還未)有?(?:开始|開始|完成|实现|實現|做|处理|處理|迁移|动|接|写|改|测|验证|支持|覆盖|部署|适配|更新|替换|翻译|补|加)|[还還](?:有|剩) ?(?:\d+"
      "|[二两三四五六七八九十几]+) ?[个個项項处處步条條张页]|[还還]差", "剩下|剩余|剩餘|其余|下一批|下一个", r"(?:剩下|剩余|剩餘|其余|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续"
-     "|繼續|马上)", "还在做|还在改|还在写|还在处理", "", "只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未", "(?:只|仅|目前)(?:完成|做|改|迁移)了|(?:完成|做)了?一半"
-     "|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"), "disposed gated your-turn", "says that work is left"),
+     "|繼續|马上)", "还在做|还在改|还在写|还在处理", "", "进度|進度", r"(?:进度|進度)[^。\n]{0,6}(?<!\d)\d\d?%", "只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未",
+     "(?:只|仅|目前)(?:完成|做|改|迁移)了|(?:完成|做)了?一半|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"), "disposed gated your-turn",
+     "says that work is left"),
     ("ja.permission.shall-i", "permission", "ending", ("ましょうか|ますか", r"(?:ましょうか|\wますか)\W{0,4}$", "ですか|でしょうか",
      r"(?:よろしい|いい|よい|良い|わない|しい|必要|大丈夫)(?:です|でしょう)か\W{0,4}$"), "courtesy gated asks-facts public",
      "asks for leave it already has"),
@@ -994,10 +1067,10 @@ RULES_OTHER = (
     ("ja.continuing.next", "continuing", "last", ("ます|次の|次は", r"^次(?:のステップ|の作業)?は[^。\n?？]{0,60}(?:です|予定です|します)\W{0,3}$"
      r"|^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$"),
      "disposed gated your-turn", "announces work that did not come"),
-    ("ja.remaining.still", "remaining", "ending", ("残り|残って", r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)"
-     "|未(?:対応|実装|完了|着手)|これから|います)", "途中|だけ|のみ", "(?:途中|作業中)(?:です|。)|(?:だけ|のみ)(?:完了|対応|実装)(?:し|です)", "まだ",
-     r"まだ[^。\n]{0,40}(?:(?:できて|終わって|して)いませ|残って|未(?:対応|実装|完了)|これから)"), "disposed gated your-turn",
-     "says that work is left"),
+    ("ja.remaining.still", "remaining", "ending", ("次回|後日|後ほど", r"(?:残り|続き|ほか|他)[^。\n]{0,20}(?:次回|後日|後ほど)", "残り|残って",
+     r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|未(?:対応|実装|完了|着手)|これから|います)", "途中|だけ|のみ", "(?:途中|作業中)(?:です"
+     "|。)|(?:だけ|のみ)(?:完了|対応|実装)(?:し|です)", "まだ", r"まだ[^。\n]{0,40}(?:ていませ|ておらず|残って|未(?:対応|実装|完了)|これから)"),
+     "disposed gated your-turn", "says that work is left"),
     ("ko.permission.shall-i", "permission", "ending", ("까요", r"\w까요", "나요|니까|요?", "(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까"
      r"|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?"), "courtesy gated asks-facts public", "asks for leave it already has"),
     ("ko.permission.say-so", "permission", "ending", ("면 |면,", "(?:원하|필요하|괜찮으|맞으|좋으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해"
@@ -1058,8 +1131,8 @@ RULES_OTHER = (
      "|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:vou|voy (?:a|con)|vamos (?:a|para)|continuando|prosseguindo|s(?:igo"
      r"|eguimos) (?:con|com|adelante|por)|continúo|paso a|passo (?:a|para)|procedo)\b(?! (?:esperar"
      r"|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)", "paso|passo|étape|depois|luego|ensuite|puis", "^(?:o pr[óo]ximo passo"
-     "|el (?:siguiente|pr[óo]ximo) paso|la prochaine [ée]tape|l'[ée]tape suivante) (?:[ée]|es|est|ser[áa]|sera"
-     r"|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|como|solo|tudo|esto|nuevo|novo|lo "
+     "|el (?:siguiente|pr[óo]ximo) paso|la prochaine [ée]tape|l'[ée]tape suivante) (?:[ée]|es|est|ser[íi]?[áa]|sera"
+     r"|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|como|solo|tudo|esto|nuevo|novo|lo "
      r"|o )\w{3,}o\b", "ré |rei ", "^(?:ahora|luego|después|a continuación|agora|depois|em seguida"
      r"|a seguir),? \w{3,16}(?:aré|eré|iré|arei|erei|irei) "), "disposed gated your-turn",
      "announces work that did not come"),
@@ -1069,19 +1142,25 @@ RULES_OTHER = (
      "courtesy gated asks-facts public", "offers its own next steps"),
     ("rom.remaining.still", "remaining", "ending", ("ainda não |aún no |todavía no |pas encore", r"\b(?:ainda não"
      "|aún no|todavía no) (?:he|hemos|est[áa]n?|se han?|foi|foram|implementei|fiz|migrei|corrigi|testei|criei|comecei"
-     r"|cobre|cubre|funciona)\b|\bpas encore (?:\w+ ){0,2}(?:fait|faite|migr|port|test|impl[ée]ment|commenc|trait"
-     "|corrig|couvert|converti|branch|[ée]crit|touch|support|g[ée]r)", "sin |sem ", r"\b(?:sigu?en?|contin[uú]an?"
-     r"|est[áa]n?|ficam?|ficaram|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin|sem) \w+(?:ar|er|ir)\b", "il manque|manquent",
-     "", "solo|sólo|apenas|só |seulement", r"\b(?:s[oó]lo|apenas|só) (?:he|hice|fiz|consegui|cheg|llegu"
-     "|est[áa]n? (?:hech|migr|list|pront))", "/| de | dos | das | sur ", r"(?<![\d.,/])(\d+) ?(?:/|de(?: las| los| os"
-     r"| as)?|d[ao]s|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad|convertid|list[ao]s|pront[ao]s|feit"
-     "|migr[ée]|converti|fait|port[ée]|traduc|traduz|termin|complet|conclu)", "aún falt|todavía falt|ainda falt"
-     "|ainda rest|aún qued|todavía qued|ficou faltando|faltó ", "", "reste", r"(?<!s')\breste(?:nt)? [aà] \w{3,14}(?:er"
-     r"|ir|re)\b", "rest|falta|queda", r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|falta[mn]?"
-     r"|restam|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|d[oó]s|tr[eê]s|dois|duas|cuatro|quatro"
-     "|varios|v[aá]rios|[aà] (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir"
-     "|implementar|tests?|arquivos|archivos|fichiers|[ée]tapes?|etapas?|itens|tarefas|tareas|pruebas)"),
-     "disposed gated your-turn", "says that work is left"),
+     r"|cobre|cubre|funciona)\b|l'(?:est|a|ont) pas encore\b|le sont pas encore\b|\bpas encore (?:\w+ ){0,2}(?:fait"
+     "|faite|migr|port|test|impl[ée]ment|commenc|trait|corrig|couvert|converti|branch|[ée]crit|touch|support|g[ée]r)",
+     "siguen fallando|sigue fallando|continuam falhando|para la próxima|para a próxima|pour la prochaine", "",
+     "la mitad de|metade d|la moitié d", r"\b(?:la mitad de|metade d[oa]s|la moiti[ée] de)\b[^.?\n]{0,40}\b(?:ya|j[áa]"
+     r"|d[ée]j[àa]|est[áa]n?|sont|est|pasan?)\b", "falta ", r"^(?:me |nos |solo |só )?falta (?:por )?\w+(?:ar|er|ir)\b",
+     "sin |sem ", r"\b(?:sigu?en?|contin[uú]an?|est[áa]n?|ficam?|ficaram|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin"
+     r"|sem) \w+(?:ar|er|ir)\b", "il manque|manquent", "", "solo|sólo|apenas|só |seulement", r"\b(?:s[oó]lo|apenas"
+     "|só) (?:he|hice|fiz|consegui|cheg|llegu|est[áa]n? (?:hech|migr|list|pront))", "/| de | dos | das | sur ",
+     r"(?<![\d.,/])(\d+) ?(?:/|de(?: las| los| os| as)?|d[ao]s|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad"
+     "|convertid|list[ao]s|pront[ao]s|feit|migr[ée]|converti|fait|port[ée]|traduc|traduz|termin|complet|conclu)"
+     r"|\b(?:converti|migrei|fiz|corrigi|traduzi|migr[eé]|convert[íi]|hice"
+     r"|correg[íi])\b[^.\n]{0,12}(?<![\d.,/])(\d+) d[eao]s?(?: las| los)? (?!\2\b)\d", "aún falt|todavía falt"
+     "|ainda falt|ainda rest|aún qued|todavía qued|ficou faltando|faltó ", "", "reste",
+     r"(?<!s')\breste(?:nt)? [aà] \w{3,14}(?:er|ir|re)\b", "rest|falta|queda",
+     r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|falta[mn]?|restam"
+     r"|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|d[oó]s|tr[eê]s|dois|duas|cuatro|quatro|varios"
+     "|v[aá]rios|[aà] (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir|implementar"
+     "|tests?|arquivos|archivos|fichiers|[ée]tapes?|etapas?|itens|tarefas|tareas|pruebas)"), "disposed gated your-turn",
+     "says that work is left"),
     ("de.permission.shall-i", "permission", "ending?", ("soll ich|sollen wir|soll das|möchtest du|möchten sie"
      "|willst du|wollen wir|wollen sie|magst du|darf ich|passt das|passt dir|passt es|passt der|einverstanden"
      "|weitermachen|loslegen|fortfahren|bevorzugst|weiter mit", "", "was denkst du|was meinst du|wie weiter|wie soll"
@@ -1095,15 +1174,17 @@ RULES_OTHER = (
      r"|k[uü]mmere|kann|beginne|lege|ziehe|erg[aä]nze) ich\b)", "deine|ihre", r"\bwarte (?:ich )?auf (?:deine?n?"
      r"|ihre?n?) (?:ok|entscheidung|freigabe|antwort|r[uü]ckmeldung)|\b(?:deine|ihre) (?:entscheidung|wahl)\b"),
      "courtesy gated asks-facts public", "waits for a word it does not need"),
-    ("de.continuing.next", "continuing", "last", ("nächste|naechste", "^(?:der |mein )?n[aä]chste[rs]? (?:schritt"
-     "|punkt|aufgabe)(?: ist|:| w[aä]re)", "ich |weiter mit|weiter geht", "^(?:gut|okay|ok|so|alles klar"
-     "|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als n[aä]chstes|im n[aä]chsten schritt|anschlie(?:ß|ss)end"
-     r"|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b|ich (?:mache|fahre|setze|arbeite|gehe|k[uü]mmere"
-     r"|beginne|starte|pr[uü]fe|schaue|werde|baue|passe|schreibe|ziehe|f[uü]hre)\b|weiter (?:mit"
-     r"|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"), "disposed gated your-turn",
-     "announces work that did not come"),
-    ("de.remaining.still", "remaining", "ending", ("bisher|bislang|erst |halb", r"\b(?:bisher|bislang) (?:nur|erst"
-     r"|nicht|sind|ist|habe) |\berst \d+ (?:von|der)|\b(?:etwa |nur )?(?:die h[aä]lfte|halb fertig)", "noch",
+    ("de.continuing.next", "continuing", "last", ("nächste|naechste|danach|den rest", "^(?:als n[aä]chstes"
+     r"|danach) (?:kommt|kommen|folgt|folgen|steht|geht)\b|^den rest\b[^.?]{0,30}\bich\b|^(?:der "
+     "|mein )?n[aä]chste[rs]? (?:schritt|punkt|aufgabe)(?: ist|:| w[aä]re)", "ich |weiter mit|weiter geht",
+     "^(?:gut|okay|ok|so|alles klar|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als n[aä]chstes"
+     r"|im n[aä]chsten schritt|anschlie(?:ß|ss)end|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b"
+     "|ich (?:mache|fahre|setze|arbeite|gehe|k[uü]mmere|beginne|starte|pr[uü]fe|schaue|werde|baue|passe|schreibe|ziehe"
+     r"|f[uü]hre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"),
+     "disposed gated your-turn", "announces work that did not come"),
+    ("de.remaining.still", "remaining", "ending", ("bisher|bislang|erst |halb|hälfte", r"\b(?:bisher|bislang) (?:nur"
+     r"|erst|nicht|sind|ist|habe) |\berst \d+ (?:von|der)|\b(?:etwa |nur )?(?:die h[aä]lfte (?:der|des"
+     r"|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)", "noch",
      r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}(?:offen"
      r"|[uü]brig|migriert|umgesetzt|umgestellt|angepasst|getestet|implementiert|geschrieben|erledigt|fertig|aus\b|fehl"
      r"|begonnen|angefasst|behandelt|unterst[uü]tzt|abgedeckt|konvertiert|portiert)|\b(?:fehlen|fehlt|verbleiben"
@@ -1129,9 +1210,10 @@ RULES_OTHER = (
     ("ru.remaining.still", "remaining", "ending", ("оста", r"\bоста(?:л(?:ось|ся|ись|ась)|[её]тся"
      r"|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b|тест|файл|задач|шаг|пункт)", "пока|успел"
      "| из ", r"\bпока (?:не|только) (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|тронут|начат|поддерж"
-     r"|работа)|\bне успел|(?<![\d.,/])(\d+) из (?!\1\b)\d+[^.\n]{0,30}(?:готов|сделан|перенес|переведен|обработан)",
-     "ещё|еще", r"\bещ[её] (?:нужно|надо|предстоит)\b|\bещ[её] не (?:сделан|реализован|готов|перенес|покрыт|написан"
-     "|исправлен|мигрирован|добавлен|обновл[её]н|проверен)"), "disposed gated your-turn", "says that work is left"),
+     r"|работа)|\bне успел|(?<![\d.,/])(\d+) из (?!\1\b)\d+[^.\n]{0,30}(?:готов|сделан|перенес|переведен|обработан)"
+     r"|(?:готов|сделан|перенес|переведен|обработан)\w*:? (\d+) из (?!\2\b)\d", "ещё|еще", r"\bещ[её] (?:нужно|надо"
+     r"|предстоит)\b|\bещ[её] не (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|мигрирован|добавлен"
+     "|обновл[её]н|проверен)"), "disposed gated your-turn", "says that work is left"),
     ("other.remaining.list", "remaining", "lead-in", ("待完成|待实现|待實現|待办|待辦|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|還沒"
      "|还需|還需|后续需要|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課題|未対応|未実装|未完了|未着手|今後の作業|今後の対応|남은|남아|미완료|미구현|할 일|осталось|остались"
      "|оставшиеся|остаётся|не сделано|предстоит", r"^[^\n]{0,40}$", "reste|restant|faire|falta|pend|fazer|hacer",
@@ -1139,6 +1221,13 @@ RULES_OTHER = (
      r"|[ap](?:or)? fazer|por hacer)\b[^\n]{0,30}$", "offen|fehl|ausste|to-do|todo|zu tun",
      r"^[^\n]{0,20}\b(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|ausstehend"
      r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,20}$"), "disposed gated your-turn", "lists what is still to do"),
+    ("other.remaining.status", "remaining", "parts", ("✅|✔|完了|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit"
+     "|conclu|complet|termin|fait|готов|сделан", "(?s)(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中"
+     r"|進行中|未开始|未完成|未實作|待\w|진행 중|미완료|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?"
+     "|sin empezar|en curso|falta|pendentes?|em andamento|n[ãa]o inicia|por fazer|[àa] faire|en cours|pas commenc"
+     r"|не начат|в работе|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig"
+     "|erledigt|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu|complet|termin|fait|готов|сделан))"),
+     "disposed gated your-turn", "shows parts that are done beside parts that are not begun"),
     ("other.your-call.question", "your-call", "last?", ("", r"^(?=[^\n]{0,400}(?:[^\W\x00-\x7f]"
      r"|¿))[^\n]{0,600}[?？]\W{0,16}$"), "courtesy gated asks-facts public", "closes with a question to the reader"),
     ("other.your-call.before", "your-call", "ending", ("avant que je|avant de |antes de |bevor ich|прежде чем|之前|る前に"
@@ -1150,16 +1239,18 @@ RULES_OTHER = (
      r"|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|pr[ée]f[èe]res))\b[^\n]{0,60}:\W{0,4}$", "quieres|deseas|prefieres"
      "|quer que|deseja|você prefere|möchtest du|möchten sie|soll ich|хочешь|хотите|希望我|要我|哪个方案|请选|請選|どちら|どれ|어느|선택해|골라"
      "|원하시", r"[:：]\W{0,4}$"), "courtesy gated asks-facts public", "offers options and chooses none"),
-    ("other.capacity.context", "capacity", "ending", ("上下文|token", r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|即將|有限|耗尽|压缩"
-     r"|壓縮|剩)|[压壓][缩縮]上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)", "/compact", r"/compact[^。\n]{0,20}(?:继续|再)", "コンテキスト|トークン",
-     r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|トークン[^。\n]{0,6}(?:残り|不足|足り)", "컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진"
-     r"|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)", "context|kontext|контекст", r"[ck]onte?xt\w*[^.\n]{0,24}(?:limit|satur"
-     r"|presque|restant|casi|quase|acab|agot|lleno|cheio|plein|knapp|fast|voll|geht)|контекст\w*[^.\n]{0,24}(?:заканч"
-     "|исход|почти|мало|огранич|законч)", "新会话|新對話|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット|新規セッション"
-     "|새 세션|새로운 세션|다음 세션|새 대화|nouvelle session|nouvelle conversation|nova sessão|nova conversa|nueva sesión"
-     "|nueva conversación|neue sitzung|neuen sitzung|neuen session|neue session|новой сессии|новую сессию|новом чате",
-     r"(?:会话|對話|对话)[^。\n]{0,8}(?:继续|繼續|完成)|続|再開|이어|계속|진행|contin|reprend|seguir|retom|weiter|fortsetz|besser|mieux"
-     "|melhor|mejor|conviene|продолж|лучше"), "product", "gives its own capacity as the reason"),
+    ("other.capacity.context", "capacity", "ending", ("篇幅|长度限制", "(?:篇幅|长度)(?:限制|有限|原因)", "上下文|token",
+     r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|即將|有限|耗尽|压缩|壓縮|剩)|[压壓][缩縮]上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)",
+     "/compact", r"/compact[^。\n]{0,20}(?:继续|再)", "コンテキスト|トークン", r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)"
+     r"|トークン[^。\n]{0,6}(?:残り|不足|足り)", "컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)",
+     "context|kontext|контекст", r"[ck]onte?xt\w*[^.\n]{0,24}(?:limit|satur|presque|restant|casi|quase|acab|agot|lleno"
+     r"|cheio|plein|knapp|fast|voll|geht)|контекст\w*[^.\n]{0,24}(?:заканч|исход|почти|мало|огранич|законч)",
+     "新会话|新對話|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット|新規セッション|새 세션|새로운 세션|다음 세션|새 대화"
+     "|nouvelle session|nouvelle conversation|nova sessão|nova conversa|nueva sesión|nueva conversación|neue sitzung"
+     "|neuen sitzung|nächsten sitzung|nächsten session|próxima sesión|próxima sessão|prochaine session|neuen session"
+     "|neue session|новой сессии|новую сессию|новом чате", r"(?:会话|對話|对话)[^。\n]{0,8}(?:继续|繼續|完成)|続|再開|이어|계속|진행|contin"
+     "|reprend|seguir|retom|weiter|fortsetz|besser|mieux|melhor|mejor|conviene|продолж|лучше"), "product",
+     "gives its own capacity as the reason"),
     ("other.wrap-up.here", "wrap-up", "ending", ("先到这|先到這|告一段落|今天就到|下次再|下次继续|改天再|明天再|明天继续", "", "ここまで|区切り",
      r"(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切)", "続きは次回|続きは後日|続きは明日|区切りが|きりが", "", "여기까지|마무리", "(?:오늘은|일단|이번에는"
      r"|우선)[^.\n]{0,8}(?:여기까지|마무리)", "je m'arrête ici|je m'arrête là|pour aujourd'hui|por hoje|por hoy|por aqui paro"
@@ -1221,16 +1312,17 @@ EXCUSES_OTHER = (
      "어디(?!서?부터)"), "asks what only the reader knows"),
     ("asks-facts.euro", "excuse", "unit", ("vois-tu|tu vois|vous voyez|voyez-vous|s'affiche|ça marche|ça fonctionne"
      "|avez-vous|as-tu|aparece|te sale|viste|has probado|quis dizer|quieres decir|te refieres|tu entends|vous entendez"
-     "|veux dire|précis|qué ves|lo que ves|você vê|você viu|você consegue|você já ", "", "est|sont|log|trace| es "
-     "| son |qual |quais", r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cu[aá]l(?:es)? (?:es|son)|qual é"
-     r"|quais s[aã]o)\b(?! (?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|d[eé]c|op[cç]))", "dónde |onde |où "
-     "|combien|cuánt|quant|pourquoi|por qu", r"\b(?:d[oó]nde (?:est|qued|se )|onde (?:est|fica)|où (?:est|se)|combien"
-     r"|cuánt|quant[ao]s|pourquoi|por qu[eéê]\b)", "siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit"
-     "|meinst du den|meinst du die|meinst du das|wie lautet|wie heißt|wo liegt|wo finde", "", "welche",
-     r"welche (?:\w+-)?(?:version|fehler)", "видишь|видите|показывает|появил|появля|пишет|что именно|что-то другое"
-     "|получилось|работает ли|в виду|где лежит|где находится|сколько|почему", "", "как", r"\bкак(?:ая|ой|ие) (?:ошибка"
-     r"|версия|текст|адрес|порт|путь)|\bкак(?:ой|ая|ое|ие) у (?:тебя|вас)|\bкакая версия"),
-     "asks what only the reader knows"),
+     "|veux dire|précis|qué ves|lo que ves|você vê|você viu|você consegue|você já ", "", "ves |vês|vois|voyez|obtien"
+     "|recibes|usas|tienes|siehst|nutzt|verwendest|использу|получаешь", r"\b(?:ves|v[êe]s?|vois|voyez|obtienes|recibes"
+     r"|usas|tienes|siehst|nutzt|verwendest|используешь|получаешь)\b", "est|sont|log|trace| es | son |qual |quais",
+     r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cu[aá]l(?:es)? (?:es|son)|qual é|quais s[aã]o)\b(?! (?:ton|votre|tu|su"
+     "|a sua|sua|sus|tes) (?:choix|pr|d[eé]c|op[cç]))", "dónde |onde |où |combien|cuánt|quant|pourquoi|por qu",
+     r"\b(?:d[oó]nde (?:est|qued|se )|onde (?:est|fica)|où (?:est|se)|combien|cuánt|quant[ao]s|pourquoi|por qu[eéê]\b)",
+     "siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit|meinst du den|meinst du die|meinst du das"
+     "|wie lautet|wie heißt|wo liegt|wo finde", "", "welche", r"welche (?:\w+-)?(?:version|fehler)", "видишь|видите"
+     "|показывает|появил|появля|пишет|что именно|что-то другое|получилось|работает ли|в виду|где лежит|где находится"
+     "|сколько|почему", "", "как", r"\bкак(?:ая|ой|ие) (?:ошибка|версия|текст|адрес|порт|путь)|\bкак(?:ой|ая|ое"
+     r"|ие) у (?:тебя|вас)|\bкакая версия"), "asks what only the reader knows"),
     ("public.other", "person", "unit", ("删除|刪除", r"[删刪]除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:[吗嗎]|[？?]$)",
      "清空|强制推送|強制推送|生产环境|生产库|生產環境|正式环境|正式環境|线上环境|线上数据|不可逆|不可恢|发布到|發布到|削除し|本番環境|本番db|本番データ|本番へ|本番に|삭제할|운영 환경|운영 서버|운영에"
      "|되돌릴|production|force", "", "produção|producción|produktion|irréversible|irrevers|unwiderruflich|необратим"
@@ -1284,9 +1376,9 @@ CONTRACT_WORDS = ("stop", "pause", "resume", "status", "away", "back", "arm")
 
 # Wrappers the client puts around text no person typed; and beginnings that mark a whole prompt as such.
 MACHINE_TAGS = (
-    "task-notification", "system-reminder", "teammate-message", "local-command-stdout", "local-command-stderr",
-    "local-command-caveat", "command-name", "command-message", "command-args", "command-contents", "bash-input",
-    "bash-stdout", "bash-stderr", "user-prompt-submit-hook", "ide_opened_file", "ide_selection", "ide_diagnostics")
+    "task-notification|system-reminder|teammate-message|local-command-stdout|local-command-stderr|local-command-caveat|"
+    "command-name|command-message|command-args|command-contents|bash-input|bash-stdout|bash-stderr|"
+    "user-prompt-submit-hook|ide_opened_file|ide_selection|ide_diagnostics")
 MACHINE_PREFIXES = ("Stop hook feedback", "Caveat: The messages below were generated",
                     "This session is being continued from a previous")
 
@@ -1294,395 +1386,487 @@ MACHINE_PREFIXES = ("Stop hook feedback", "Caveat: The messages below were gener
 JOINS = "|and|but|then|so|or|just|please|also|und|y|et|e|mas|pero|mais|и|но|а|"
 OPENERS = (
     "|ok|okay|okk|k|please|pls|plz|just|now|then|so|and|but|or|also|yes|yep|yeah|yup|no|nope|nah|alright|all right|"
-    "right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|again|oh|ah|wow|whoa|woah|"
-    "i said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|lets|let us|let;s|s|first|"
-    "finally|always|wait|hmm|um|goal|you can|you should|you must|you need to|you have to|you may|you could|you will|"
-    "you'll|you are to|you can now|you might as well|obviously|definitely|simply|really|still|u can|u should|we can|"
-    "we should|we need to|we have to|we must|we'll|we will|we could|we want to|we are going to|we're going to|"
-    "i want you to|i need you to|need you to|i expect you to|i would like you to|i'd like you to|i want to|"
-    "make sure to|make sure you|make sure that you|be sure to|remember to|can you|could you|would you|will you|can u|"
-    "can we|could we|try to|your task is to|the task is to|your job is to|your goal is to|the goal is to|"
-    "while you're at it|while youre at it|feel free to|time to|bitte|und|aber|jetzt|nein|por favor|y|ahora|"
-    "s'il te plait|s'il te plaît|s'il vous plaît|et|mais|bon|e|mas|agora|и|но|а|ну|так|нет|пожалуйста|давай|теперь|"
-    "и так|")
-CJK_OPENERS = ("请", "請", "你", "那", "那么", "好", "好的", "嗯", "就", "그냥", "그럼", "아니", "じゃあ", "では", "いや")
+    "right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|again|oh|ah|wow|whoa|woah|i "
+    "said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|lets|let us|let;s|s|first|finally|"
+    "always|wait|hmm|um|goal|you|you can|you should|you must|you need to|you have to|you may|you could|you will|you'll|"
+    "you are to|you can now|you might as well|obviously|definitely|simply|really|still|u can|u should|we can|we should|"
+    "we need to|we have to|we must|we'll|we will|we could|we want to|we are going to|we're going to|i want you to|i "
+    "need you to|need you to|i expect you to|i would like you to|i'd like you to|i want to|make sure to|make sure you|"
+    "make sure that you|be sure to|remember to|can you|could you|would you|will you|can u|can we|could we|try to|your "
+    "task is to|the task is to|your job is to|your goal is to|the goal is to|while you're at it|while youre at it|feel "
+    "free to|time to|i think|i guess|guess|think|then we|seriously|ffs|come on|today|tonight|bitte|und|aber|jetzt|nein|"
+    "du kannst|kannst du|wir können|lass uns|por favor|y|ahora|vale|bueno|oye|puedes|podemos|ya|s'il te plait|s'il te "
+    "plaît|s'il vous plaît|et|mais|bon|tu peux|on peut|allez|stp|c'est bon|e|mas|agora|pode|podes|podemos|vamos|и|но|а|"
+    "ну|так|нет|пожалуйста|давай|теперь|можешь|и так|все|всё|")
+CJK_OPENERS = "请|請|你|那|那么|好|好的|嗯|就|啊|哎|喂|不是|不对|不|先|现在|都|그냥|그럼|아니|아|어|음|저기|이제|じゃあ|では|いや|あ|あの|いったん|一旦|ちょっと|とりあえず|もう"
 
 # Imperatives that order work, by the scope that asks for one of them.
 VERBS = (
-    ("go",
-     "|continue|carry on|go on|go until|go till|work|proceed|persist|push on|press on|stay on|stay at|grind|keep going|"
-     "keep working|keep trying|keep fixing|keep iterating|keep running|keep testing|keep improving|keep pushing|"
-     "keep looping|keep building|keep adding|keep coding|keep debugging|keep on|"),
-    ("work",
-     "|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|migrate|convert|"
-     "build|port|write|test|iterate|resume|start|begin|push|plow|power|crank|grind|move|keep going|keep working|loop|"
-     "repeat|rerun|re-run|try|debug|improve|refine|review|polish|verify|check|monitor|investigate|resolve|address|"
-     "solve|optimize|optimise|refactor|clean|simulate|search|tune|adjust|watch|babysit|operate|act|take|drive|bring|"
-     "see|"),
-    ("romance",
-     "|sigue|siga|sigan|seguí|segui|segue|continúa|continua|continúe|continue|trabaja|trabaje|trabalha|trabalhe|"
-     "prossiga|repite|repita|itera|itere|corrige|corrija|arregla|prueba|teste|rode|haz|hazlo|faça|faca|implementa|"
-     "implemente|ejecuta|executa|execute|termina|termine|vá|vai|"),
-    ("fr",
-     "|continue|continuer|continuez|poursuis|poursuit|poursuivez|travaille|travaillez|avance|avancez|boucle|recommence|"
-     "corrige|corrigez|fais|fait|faites|teste|testez|itère|relance|répète|exécute|exécutez|termine|terminez|"),
-    ("de",
-     "|mach|mache|arbeite|weiter|weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|versuch|teste|korrigiere|"
-     "repariere|behebe|setze|erledige|führe|"),
-    ("ru",
-     "|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|повторяй|чини|иди|гоняй|"
-     "тестируй|прогоняй|"),
+    ("go", "|continue|carry on|go on|go until|go till|work|proceed|persist|push on|press on|stay on|stay at|grind|keep "
+     "going|keep working|keep trying|keep fixing|keep iterating|keep running|keep testing|keep improving|keep pushing|"
+     "keep looping|keep building|keep adding|keep coding|keep debugging|keep on|keep at|plough on|plow on|"),
+    ("work", "|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|migrate|"
+     "convert|build|port|write|test|iterate|resume|start|begin|push|plow|plough|power|crank|grind|move|keep going|keep "
+     "working|keep at|loop|repeat|rerun|re-run|try|retry|debug|improve|refine|review|polish|verify|check|monitor|"
+     "investigate|resolve|address|solve|optimize|optimise|refactor|clean|simulate|search|tune|adjust|watch|babysit|"
+     "operate|act|take|drive|bring|see|document|upgrade|tackle|knock|chew|hammer|redo|rewrite|update|apply|profile|"
+     "cover|"),
+    ("abroad", "|sigue|siga|sigan|seguí|segui|segue|continúa|continua|continúe|continue|trabaja|trabaje|trabalha|"
+     "trabalhe|prossiga|repite|repita|itera|itere|corrige|corrija|arregla|prueba|teste|rode|haz|hazlo|faça|faca|faz|"
+     "implementa|implemente|ejecuta|executa|execute|termina|termine|terminar|vá|vai|avanza|migra|migre|continuer|"
+     "continuez|poursuis|poursuit|poursuivez|travaille|travaillez|avance|avancez|boucle|recommence|corrigez|fais|fait|"
+     "faites|testez|itère|relance|répète|exécute|exécutez|terminez|finis|vas-y|mach|mache|arbeite|weiter|"
+     "weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|versuch|korrigiere|repariere|behebe|setze|erledige|"
+     "führe|fix|fixe|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|повторяй|чини|"
+     "иди|гоняй|тестируй|прогоняй|сделай|доделай|правь|"),
 )
 
 # Named pieces: "%end%" in a pattern stands for its text here.
 PIECES = (
     ("end", r"(?=\W*$|\s*(?:[!?,;:)\u2026\u3002\u3001\u2013\u2014]|\.(?!\w))|\s+-)"),
-    ("until", r"(?:until+|till?|unless)\b"),
-    ("done",
-     r"(?:pass|green|don|complet|finish|work|fixed|resolved|solved|approved|merged|ready|succe|clean|satisf|happy"
-     r"|perfect|100|correct|right|zero|no|every|all|implemented|shipped|(?:you|we)(?:'| (?:are|have|can|get|see|find"
-     r"|reach|hit|fix)))"),
-    ("any", r"(?:any ?thing|any (?:more )?(?:code|files?|changes?)|(?:the )?code|coding|changes)"),
-    ("yet", r"(?:yet|for now|right now|(?:at|in|during) this|(?:until|till|before) (?:i|we)\b|without my)"),
-    ("now",
-     r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while"
-     r"|immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the"
-     r"|session|task|run|mission|stp|man|bro|thanks)"),
-    ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完)"),
+    ("not", r"(?:do not|don'?t|never|(?:you|we|u)(?:'re| are)? (?:must|should|may|can) ?n[o']?t|not allowed to|i "
+     r"don'?t want you to)"),
+    ("done", r"(?:pass|green|don|complet|finish|work|fixed|resolved|solved|approved|merged|ready|succe|clean|satisf|"
+     r"happy|perfect|\d+ ?%|100|correct|right|zero|no|none|every|all|both|each|implemented|shipped|deployed|live|empty|"
+     r"exits?\b|build|compil|stable|cover|match|under|below|above|over|at (?:least|most)|less|(?:you|we)(?:'| (?:are|"
+     r"have|can|get|see|find|reach|hit|fix)))"),
+    ("all", r"(?:all(?: of)?(?: the| these| those| your| my| open| \d+)* (?:remaining|(?:to-?do|task|item|step|phase|"
+     r"stor|ticket|issue|work|test|chapter|part)|(?:of )?(?:it|them)\b)|everything|the (?:rest|remaining|whole|entire)|"
+     r"it all|them all)"),
+    ("yet", r"(?:yet|for now|right now|(?:at|in|during) this (?:st|ph|po|mo|tu|se)|(?:until|till|before) (?:i|we)\b|"
+     r"without my)"),
+    ("any", r"(?:any ?thing(?: else)?|any (?:more )?(?:code|files?|changes?)|(?:the |my )?(?:code|files)|coding|"
+     r"(?:code )?changes|code ?base)"),
+    ("now", r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while|"
+     r"immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the|"
+     r"session|task|run|mission|nonsense|madness|job|stp|man|bro|thanks|then|i|think|guess)"),
+    ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完|写完|弄完|处理完)"),
 )
 
-# id, intent, scope, needs, pattern, unless, what it reads. scope: where the words must stand, openers skipped: "whole"
-# the prompt and nothing more; "first" the prompt's beginning; "start" a sentence's; "clause" a clause's; "within"
-# anywhere in a sentence, "prompt" anywhere; a name of VERBS: after such an imperative in the same sentence. needs: one
-# of these (of a tuple: each) must stand in the lowered text before the pattern is compiled; "\n" means at a line's
-# beginning. unless: ids of INTENT_EXCUSES; a family ("arm") stands for all of its own.
+# id (its family is the intent), scope, needs, pattern, unless, what it reads. scope: where the words must stand,
+# openers skipped: "whole" the prompt and nothing more; "first" the prompt's beginning; "start" a sentence's; "clause"
+# a clause's; "within" anywhere in a sentence, "prompt" anywhere; "cues" two of its groups; a name of VERBS: after such an imperative in the same
+# sentence. needs: "a|b&c": a, or both b and c, must stand in the lowered text before the pattern is compiled; "\n"
+# means at a line's beginning. unless: ids of INTENT_EXCUSES; a family ("arm") stands for all of its own.
 INTENT_RULES = (
-    ("arm.dont-stop", "arm", "clause", ("t stop", "ever stop", "never pause", "t quit", "t pause", "never quit",
-      "give up", "t halt", "t end your", "t end the", "t end this", "not to stop", "no stopping", "no pausing",
-      "t come back"),
-     r"(?:do not|don'?t|never|(?:you|we|u) (?:must|should|may|can) ?n[o']?t|not to|no(?= \w+ing)) (?:ever "
-     r"|you )?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|come back(?: to me)?(?= until)|end (?:your|the"
-     r"|this) (?:turn|session))\b(?:%end%| (?:till?\b|unti|unless|before\b|for (?:any|no|m[ey]\b|appro|conf|quest|input"
-     r"|rev|feed|\d|the next|\w+ (?:hour|min))|to (?:ask|che|conf|rep|wait|summ)|work|now%end%|early|half|mid"
-     r"|in the mid|(?:in )?between|after (?:ea|ev|one)|and\b|or\b|just\b|if you|while (?:you|there)|at any|try|ask))",
-     ("arm", "log"), "tells the agent not to stop"),
-    ("arm.keep-going", "arm", "clause", ("keep going", "keep at it", "keep working", "keep pushing", "keep on going",
-      "keep moving", "keep on working", "keep iterating", "keep grinding"),
-     r"keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding)(?: (?:please|now|then|with it|on (?:it"
-     r"|this|that)))?(?:%end%| until\b| (?:and )?(?:do not|don'?t)\b| for (?:\w+ ){1,5}(?:hour|minute))",
-     ("arm", "log"), "tells the agent to keep going"),
-    ("arm.hours", "arm", "go", ((" for ", " hour"), (" for ", " minutes")),
-     r"for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes)\b", ("arm", "log"), "work for so long"),
-    ("arm.until", "arm", "go", (" until", " till ", " til ", "'til ", "\nuntil", " unless "),
-     r"%until%", ("arm", "until.person", "log"), "keep on until something holds"),
-    ("arm.until-done", "arm", "work", (" until", " till ", " til ", "'til "),
-     r"%until%[^.\n]{0,60}?\b%done%", ("arm", "until", "log"), "do it until it is done"),
-    ("arm.only-stop", "arm", "prompt", ("only stop", "stop only", ("stop when", "keep"), ("stop when", "work"),
-      ("stop when", "continue"), ("stop once", "keep")),
-     r"\b(?:(only stop|stop only) (?:when|once|if|after)\b|(?:keep (?:going|working|at)|continue|carry on"
-     r"|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once))\b)", ("arm", "log"), "names when the agent may stop"),
-    ("arm.before-stop", "arm", "within", ("before you stop", "before you end"),
-     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are)\b[^.\n]{0,60}?\bbefore you (?:stop|end (?:your|the) turn)",
-     ("arm", "log"), "names what must hold before the stop"),
-    ("arm.without", "arm", "work", ("without stop", "without paus", "without ask", "without any further",
-      "without wait", "without me", "without my ", "without inter", "without check", "without confirm", "without human",
-      "without question", "without need", "non-stop", "nonstop"),
-     r"without (?:ever )?(?:(?:stopping|pausing|asking|conf\w*)\b(?! (?:the|a|an|users?|for a)\b)"
-     r"|any (?:further )?(?:quest|conf|inter|input)|waiting for (?:me|my|appro|conf)|me%end%|my |inter|checking|human"
-     r"|quest|needing m)|non-?stop\b", ("arm", "log"), "work without coming back to ask"),
-    ("arm.dont-ask", "arm", "clause", ("t ask", "never ask", "need to ask", "t wait for", "need to wait",
-      "need to confirm", "need to check"),
-     r"(?:do not|don'?t|never|no need to|you don'?t (?:need|have) to) (?:ask(?: me| for)?(?: (?:again|perm|conf|appro"
-     r"|my |any|more |quest|to c|to p|if |wheth|every|each|before|between|at each)|%end%)|wait for m[ey]\b"
-     r"|confirm(?: with me|%end%)|check in)", ("arm", "alone.only", "log"), "carry on and do not come back to ask"),
-    ("arm.alone", "arm", "work", ("autonomous", "unattended", "on your own", "by yourself", "overnight", "all night",
-      "through the night", "can without", "do without me", "while i"),
-     r"(?:autonomously|unattended|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself"
-     r"|overnight|all night|through the night|without me%end%|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone))",
-     ("arm", "log"), "work alone"),
-    ("arm.away", "arm", "clause", ("i'm away", "i am away", "im away", "be away", "to bed", "going to sleep",
-      "be asleep", "afk"),
-     r"(?:i'?m|i am|i(?:'ll| will) be)(?: now)? (?:away|afk|asleep|off to bed|going to (?:bed"
-     r"|sleep))\b[^\n]{0,80}?\b(?:keep (?:going|working|at)|continue|carry on|finish|work (?:on|through)|get it)",
-     ("arm", "log"), "work while the person is away"),
-    ("arm.to-the-end", "arm", "work", ("completion", "to the end", "the very end", "all the way", "over the line",
-      "start to finish", "until the end", "and finish", "to finish", "and complete", "all done", "thing done",
-      "get it done", "get this done", "get that done"),
-     r"(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%"
-     r"|all the way(?: through\b| to the end%end%|%end%)|over the line|start to finish|(?:and|to) (?:finish%end%"
-     r"|(?:finish|complete) (?:it|all|every\w*|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is "
-     r"|at )all done|(?<=everything )done|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)",
-     ("arm", "log"), "take it to its end"),
-    ("arm.all", "arm", "clause", ("finish all", "finish every", "finish up", "complete all", "complete every",
-      "finish the r", "complete the r", "finish the w", "complete the w", "continue with all", ("continue", "all "),
-      ("continue", "everything"), "this through", "it through"),
-     r"(?:finish|complete)(?: up| off)? (?:(?:all|every)(?: of)?(?: the| these| your| open)*(?: remaining| (?:to-?do"
-     r"|task|item|step|phase|stor|issue|work|test|of it|of them)|%end%)|everything|the (?:rest|remaining|whole|entire)"
-     r"|it all)|continue\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete"
-     r"|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|everything)"
-     r"|(?<!let me )see (?:it|this|that) through%end%", ("arm", "log"), "all of it"),
-    ("arm.finish", "arm", "whole", ("finish it", "finish up", "finish every", "finish the", "finish what",
-      "complete it"),
-     r"(?:finish|complete) (?:it|up|everything|it all|all of it|the (?:job|task|work|rest)|what you started)(?: (?:up"
-     r"|now|please))*", (), "finish it"),
-    ("arm.zh-stop", "arm", "within", ("不要停", "别停", "別停", "不准停", "不许停", "不能停", "不要中断", "别中断", "不要暂停", "中途停"),
-     r"(?:^|(?<=[,.!。\u3001:\s请你万途直前就都]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做|等我)",
-     ("arm", "cjk", "log"), "Chinese: do not stop"),
-    ("arm.zh", "arm", "within", ("直到", "直至", "知道通过", "知道全部", ("继续", "全部"), ("繼續", "全部"), ("继续", "所有"), ("开始", "全部"),
-      ("继续", "剩"), "全部执行", "全部实现", "全部实施", "全部完成", "全部彻底", "全部一", "全部开始", "一次性", "一口气", ("一直", "为止"), ("一直", "完成")),
-     r"(?:直[到至]|(?<=[,\u3001\s])知道|一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|解决|修复|全绿|无误|可用|跑通|实现|通過|實現)"
-     r"|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|^全部(?:完成|做完|搞定)$"
-     r"|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)",
-     ("arm", "cjk", "log"), "Chinese: until done, all of it"),
-    ("arm.zh-ask", "arm", "within", ("不用问我", "不要问我", "别问我", "无需确认", "需要确认", "用确认", "要等我", "用等我", "要我确认", "用我确认"),
-     r"(?:不用|不要|别|无需|不需要)(?:再|每次|我)*(?:问我|等我|确认)[^。\n]{0,20}?(?:直接|继续|自动|往下|%zuo%)|(?:直接|继续|自动|%zuo%)[^。\n]{0,20}?(?:不用"
-     r"|不要|别|无需|不需要)(?:再|每次|我)*(?:问我|等我|确认)", ("arm", "cjk", "log"), "Chinese: carry on without asking"),
-    ("arm.ja", "arm", "within", ("止まら", "止めず", "止めない", "止まるな", "止めるな", "やめない", "やめずに", "やめるな", "中断し", "中断せ", "休まず",
-      "確認不要", "確認なし", "確認は", "確認せず", "聞かずに", ("まで", "続"), ("まで", "やっ"), ("まで", "進め"), ("まで", "繰り返"), ("まで", "やり"),
-      ("まで", "直して")),
-     r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|(?<![こそどれ今])まで[^。\n]{0,20}?(?:続け|続行|繰り返|進め"
-     r"|やって|やり|直して|頑張)|(?:確認(?:は|を)?(?:不要|なし|せず|取らず)|聞かずに)[^。\n]{0,16}?(?:進|続|やっ|完了|実行|最後)",
-     ("arm", "cjk", "log"), "Japanese: do not stop, keep on until"),
-    ("arm.ko", "arm", "within", ("멈추지", "중단하지", "쉬지", "그만두지", ("때까지", "계속"), ("때까지", "반복"), ("때까지", "진행"),
-      ("때까지", "작업"), ("때까지", "해"), "끝까지", "묻지", "물어보지"),
-     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|해 ?줘|해라|하세요)|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)"
-     r"|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 ?말|묻지 ?마)",
-     ("arm", "cjk", "log"), "Korean: do not stop, keep on until"),
-    ("arm.romance-stop", "arm", "clause", ("no pare", "no te deteng", "no te interr", "não pare", "nao pare",
-      "não para", "não interr", "te pas", "tez pas", "tes pas", "te surtout pas", "te jamais"),
-     r"(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|(?:ne )?(?:t'|vous "
-     r"|n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%| (?:hasta|at[eé]|antes|por nada|de trab|enquanto|y|e"
-     r"|nem|ni|tant|avant|jusqu|de trav|et|en cours)\b)", ("arm", "log"), "Spanish, Portuguese, French: do not stop"),
-    ("arm.romance", "arm", "romance", ("hasta ", "até ", " ate que", " ate tudo", "sin parar", "sin deten",
-      "sin pregunt", "sem parar", "sem pergunt", "sem me perg", "sin interr", "sem interr", "sin paus", "sem paus",
-      "sin pedir", "sem pedir"),
-     r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)|at[eé] (?:que\b|term|acab|fin|concl|tud|tod|o fi|pass"
-     r"|func|ficar|estar|n[ãa]o)|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir))",
-     ("arm", "log"), "Spanish, Portuguese: keep on until"),
-    ("arm.fr", "arm", "fr", ("jusqu'", "tant qu", "sans t'arr", "sans s'arr", "sans vous arr", "sans pause",
-      "sans inter", "sans me dem", "sans rien dem", "sans dem", "sans attend"),
-     r"(?:jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu|sans (?:t'arr|s'arr|vous arr"
-     r"|pause|inter|(?:me |rien )?dem|attend))", ("arm", "log"), "French: keep on until"),
-    ("arm.de-stop", "arm", "clause", ("nicht auf", "nicht stop", "nicht anhalten", "e nicht an", "stoppe nicht",
-      "nicht unterbrech"),
-     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)"
-     r"|stopp?e? (?:bitte )?nicht|halte? nicht an)\b(?:%end%| (?:bis|bevor|ehe|und|solange)\b)",
-     ("arm", "log"), "German: do not stop"),
-    ("arm.de", "arm", "de", (" bis ", "ohne anzuhalten", "ohne pause", "ohne nachzufragen", "ohne zu fragen",
-      "ohne rückfrage", "ohne unterbr"),
-     r"(?:bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|beste|funktioniert|erledigt|keine?"
-     r"|passt|steht|ist|sind)|ohne (?:anzuh|pause|nachzuf|zu frag|r(?:ü|ue)ckf|unterbr))",
-     ("arm", "log"), "German: keep on until"),
-    ("arm.ru-stop", "arm", "clause", ("не останавлива", "не прекраща", "не прерыва", "доведи"),
-     r"(?:не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%| (?:пока|до|и|ни|раньше"
-     r"|работ))|доведи(?:те)?\b[^.\n]{0,30}? до конца)", ("arm", "log"), "Russian: do not stop"),
-    ("arm.ru", "arm", "ru", ("пока ", "без останов", "без пауз", "без перерыв", "без вопросов", "до конца",
-      "до тех пор", "до полного", "не спраш"),
-     r"(?:пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения|упора)|без (?:остан|пауз|перер|вопр)"
-     r"|не спраш)", ("arm", "log"), "Russian: keep on until"),
-    ("disarm.whole", "disarm", "whole", ("stop", "halt", "cease", "abort", "cancel", "quit", "enough", "mind", "nvm",
-      "forget it", "forget about", "drop it", "leave it", "disarm", "no more", " done", "s all"),
-     r"(?:(?:stop+|halt|cease|abort|cancel|quit|(?:that'?s|this is) (?:enough|all)|enough|never ?mind|nvm|forget (?:it"
-     r"|that|about it)|drop it|leave it|disarm|no more|(?:we'?re|we are|i'?m|i am) (?:all )?(?:done"
-     r"|finished))(?:[ ,.!]+(?:stop+|be|%now%))*)", (), "the prompt is a stop word"),
-    ("disarm.stop", "disarm", "start", ("stop", "halt", "abort", "cease"),
-     r"(?:stop+|halt|abort|cease)(?=(?: %now%){0,5}%end%| (?:right (?:there|here|now|away)|immediately|at once|now"
-     r"|please|everything|it[\s,]+(?:i|we|you|and)\b|here (?:and|for|we|i)\b|and (?:tell|show|rep|summ|wait|give|expl"
-     r"|let|list|answ|read|look|think|listen|talk)|i\b|im |we\b|let me|what you|you(?:'re| are) |this is|that is"
-     r"|don'?t\b))", ("release", "stop.object", "log"), "begins by telling the agent to stop"),
-    ("disarm.work", "disarm", "start", ("stop working", "stop coding", "stop editing", "stop changing", "stop writing",
-      "stop making", "stop all", "stop any", "stop your"),
-     r"stop (?:(?:working|coding|editing|changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes"
-     r"|anything))?%end%|(?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:action"
-     r"|work|task|agent|subagent|activit|operation|change|edit))", ("release", "log"), "stop the work"),
-    ("disarm.day", "disarm", "within", ("call it a day", "call it a night", "call it quits", "for today", "for tonight",
-      "for the day", "for the night", "tomorrow", "this session", "the session"),
-     r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|that'?s (?:it|all)|leave it(?: there)?"
-     r"|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b|(?:let'?s|we(?:'ll| will| can)|i(?:'ll"
-     r"| will)) (?:continue|pick|resume|come back|finish|carry on)\b[^.,\n]{0,24}? tomorrow\b|(?:let'?s|please"
-     r"|i want to) (?:close|end) (?:this|the) session%end%)", ("release", "log"), "the day's work is over"),
-    ("disarm.enough", "disarm", "start", ("enough", "i'm done", "im done", "we're done", "we are done", "i am done",
-      "to keep going", "to continue", "cancel", "forget it", "wrap ", "stand down"),
-     r"(?:(?:(?:that'?s|this is) )?(?:quite )?enough%end%(?! *\?)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+"
-     r"|for now))?%end%(?!,? (?:let'?s|mov|next|now))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:keep going"
-     r"|continue|go on)%end%|cancel(?: (?:that|this|it|everything))?%end%|(?:forget it|stand down)%end%|wrap (?:(?:it"
-     r"|this|things) +up\b|up%end%))", ("release", "log"), "says that it is enough"),
-    ("disarm.cjk", "disarm", "whole", ("停", "住手", "够了", "夠了", "取消", "中断", "止", "做了", "先这样", "继续", "算了", "今天", "やめ",
-      "ストップ", "終わり", "もういい", "ここまで", "멈", "중지", "그만", "중단", "스톱", "스탑", "취소", "정지"),
-     r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|停+"
-     r"|(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|住手|够了|夠了|别做了"
-     r"|別做了|先这样吧?|到此为止吧?|不用(?:再)?(?:做|继续)了?|算了|今天(?:就|先)?到(?:这|此)\w{0,4}|(?:一旦|いったん|もう|今すぐ|作業を)?(?:止めて|やめて|止まって|ストップ"
-     r"|[停中]止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|(?:今日は)?ここまで)(?:ください|下さい|にして|です|で)*|(?:이제 |당장 |잠시 |일단 )?(?:멈춰|멈추세요"
-     r"|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지)(?: ?(?:줘|주세요|요|라|세요))*",
-     (), "Chinese, Japanese, Korean stop words"),
-    ("disarm.cjk-first", "disarm", "first", ("停", "够了", "别做了", "止めて", "やめて", "ストップ", "멈춰", "그만", "중지"),
-     r"(?:先|快|赶紧)?(?:停(?:止|下来?|一下|手|吧)?|够了|别做了|(?:止めて|やめて|ストップ)(?:ください)?|(?:멈춰|그만(?:해)?|중지(?:해)?)(?:줘|주세요"
-     r"|요)?)(?=\s*[,\u3001。.!\n])", (), "begins with a stop word"),
-    ("disarm.latin", "disarm", "first", ("\npara", "\npare", "basta", "deten", "detén", "alto", "cancela", "chega",
-      "encerra", "arrêt", "arret", "stopp", "halt", "hör", "hoer", "suffit", "genug", "reicht", "abbrech", "abbruch",
-      "aufhören", "annule", "es suficiente", "feierabend", "laisse tomber", "déjalo", "on cl", "brich ab"),
-     r"(?:pare?|para|parem|parar|detente|det[eé]n|alto|basta|cancelar?|cancele|chega|encerrar?|d[eé]jalo|es suficiente"
-     r"|(?:on (?:s')?)?arr[eêè]te[sz]?(?:[- ](?:toi|tout|[cç]a|vous))*|on cl[oô]ture|annule|[cç]a suffit|laisse tomber"
-     r"|stopp?|halt|h(?:ö|oe)re? (?:sofort |bitte )?auf|aufh(?:ö|oe)ren|genug|[de]a?s reicht|abbrechen|abbruch|brich ab"
-     r"|feierabend)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|agora|tudo|por|favor|hoy|hoje|enquanto|el|momento|maintenant|ici"
-     r"|l[aà]|pour|aujourd'hui|l'instant|s'il|te|pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r|heute|damit|mal))*%end%",
-     ("release", "log"), "Spanish, Portuguese, French, German stop words"),
-    ("disarm.ru", "disarm", "first", ("стоп", "останов", "хватит", "прекрати", "отмен", "достаточно", "закончим",
-      "отбой"),
-     r"(?:стоп\b|(?:останов(?:ись|итесь|и|ите|имся)(?: вс[её])?|хватит|прекрати(?:те)?|отмена|отмени|достаточно"
-     r"|закончим|отбой)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*%end%)",
-     ("release", "log"), "Russian stop words"),
-    ("pause.hold-on", "pause", "first", ("hold", "hang on", "not yet", "not now", "stand by", "standby", "moment",
-      "minute", " sec", "pause", "freeze"),
-     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your)\b|(?:hold|hang) on(?:%end%| (?:first|let|i|i'?m|we|an?|wait"
-     r"|for (?:an?|me)|what|why|how|where|who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should"
-     r"|until (?:i|we)|till i|just)\b))|hold(?=\W*$)|(?:not (?:yet|now)|stand ?by)%end%|(?:one|just (?:a|one)"
-     r"|give me a) (?:sec|second|moment|minute|min)(?:%end%| (?:please|i\b|let|while|before|what|why))|(?:pause"
-     r"|freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)"
-     r"|before)\b))", ("wait.thing", "log"), "asks the agent to hold on"),
-    ("pause.wait", "pause", "first", ("wait",),
-     r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|there|please|now))?(?:(?=\W*$)"
-     r"|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new )?instr)|(?:until|till"
-     r"|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t (?:do|touch|change|start|write|run)|do not |i(?:'ll"
-     r"| will| (?:need|have|want) to| must)\b|first%end%)))", ("wait.thing", "log"), "asks the agent to wait"),
-    ("pause.not-yet", "pause", "clause", ("no code", (" yet", "no"), (" yet", "n't"), (" yet", "dont"),
-      ("for now", "n't"), ("for now", "not "), ("for now", "dont"), ("right now", "t "), ("t ", " this s"),
-      ("t ", " this p"), "until i", "until we", "before i", "before we", "till i", "without my", "no coding",
-      "t proceed", "t continue"),
-     r"(?:(?:do not|don'?t|let'?s not|never|no) (?:(?:touch|change|edit|modify|do|write|code|implement|start|run"
-     r"|execute|make|continue|proceed|go (?:on|ahead)|begin|build) (?:\w+ing )?(?:(?:%any% )?%yet%|(?:it|this|that"
-     r"|them) yet\b|[^.,\n]{1,40}? (?:until|till|before) i\b)|%any% %yet%)|(?:still )?no (?:code|coding)%end%|(?:do not"
-     r"|don'?t) (?:proceed|continue)%end%)", ("log", "arm.told"), "not yet: code, changes or anything"),
-    ("pause.hold-off", "pause", "clause", ("hold off", "hold on"),
-     r"hold (?:on|off)(?: (?:please|for now))?%end%", ("log",), "hold off"),
-    ("pause.nothing", "pause", "first", ("do any", "touch any", "change any", "write any", "do nothing"),
-     r"(?:(?:do not|don'?t) (?:do|touch|change|write) any ?(?:thing|code)(?: else)?|do nothing)%end%",
-     ("log",), "do nothing"),
-    ("pause.talk-first", "pause", "first", (("discuss", "first"), ("talk", "first"), ("chat", "first"),
-      ("discuss", "before"), ("let me", "first"), ("let me", "before you"), "before you do any",
-      "before you change any", "before you touch any", "before you write any"),
-     r"(?:let me (?!know)[^.\n]{0,40}?\b(?:first(?:%end%| before)|before you)|before you (?:do|change|touch"
-     r"|write) any\w*|(?:discuss|talk|chat)\b[^.\n]{0,60}?\b(?:first|before (?:we|you|doing|going))\b)",
-     ("log",), "talk first"),
-    ("pause.cjk", "pause", "first", ("等一下", "等等", "等下", "稍等", "等会", "暂停", "暫停", "先别", "先不", "先等", "别动", "慢着", "且慢",
-      "待って", "待て", "お待ち", "一時停止", "잠깐", "잠시", "기다려", "대기", "일시정지"),
-     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢)(?=\W|$|我|先|吧)|先(?:别|不要?|不用)(?:急着)?(?:动|改|写|做|执行|实施|实现|继续"
-     r"|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|잠시)(?:만|요|만요"
-     r"|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%|(?:대기(?:해)?|일시정지)%end%",
-     ("log",), "Chinese, Japanese, Korean: wait"),
-    ("pause.cjk-not-yet", "pause", "clause", ("先不", "先别", "先別", "暂时不", "暂不", "不要执行", "不要动手", "不要继续", "别改了", "别动", "别写",
-      ("先", "不要改"), ("先", "不要写"), ("先", "我确认"), ("先", "我讨论"), "まだ", "아직"),
-     r"(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%"
-     r"|(?<=[,\u3001])\s*不要(?:改|写|动|修改)代码%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了%end%|[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论"
-     r"|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)|아직[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지"
-     r"|시작하지) ?[마말]", ("log",), "Chinese, Japanese, Korean: not yet"),
-    ("pause.latin", "pause", "first", ("espera", "espere", "un momento", "um momento", "um minuto", "un minuto",
-      "um instante", "aguard", "pera", "calma", "pausa", "attend", "une minute", "une seconde", "un instant",
-      "un moment", "warte", "moment", "augenblick", "patiente"),
-     r"(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|minuto|segundo|instante?|moment)|aguard[ae]"
-     r"|p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma|pausa|attend(?:s|ez)?|une (?:minute|seconde)"
-     r"|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|augenblick)|patientez?)(?:%end%"
-     r"|(?= (?:no|n[ãa]o|u[nm]|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|ich|mal|pardon|ne|vamos|aí|lá)\b))",
-     ("wait.thing", "log"), "Spanish, Portuguese, French, German: wait"),
-    ("pause.latin-not-yet", "pause", "clause", ("todavía", "todavia", "aún", "ainda", "por ahora", "por enquanto",
-      "l'instant", "le moment", "pas encore", "noch ", "as nada", "ça nada", "faz nada", "não mexa", " rien",
-      "fass nichts", "mach nichts"),
-     r"(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: em)? nada(?: ainda| todav[ií]a| a[uú]n)?%end%"
-     r"|(?:ainda |todav[ií]a )?n[ãa]?o (?:\w+ ){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))|ne (?:touche"
-     r"|fais|change|modifie)[sz]?\b[^.,\n]{0,12}?\brien(?: pour l[e']| encore|%end%)|(?:pas (?:encore )?de code"
-     r"|n'(?:[eé]cri|impl[eé]ment)\w* (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour l[e'])|(?:fass|mach"
-     r"|[aä]ndere?) (?:bitte |noch )*nichts(?: an)?%end%|(?:schreib|implementier|[aä]nder"
-     r"|mach)\w*\b[^.,\n]{0,20}?\bnoch (?:nicht|kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier"
-     r"|anfass|mach))", ("log",), "Spanish, Portuguese, French, German: not yet"),
-    ("pause.ru", "pause", "first", ("подожди", "погоди", "постой", "минут", "секунд", "пауза", "не трогай", "пока не ",
-      "жди", "ничего"),
-     r"(?:(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза"
-     r"|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не (?:трогай|меняй|делай"
-     r"|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|делай|пиши)"
-     r"|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", ("log",), "Russian: wait, not yet"),
+    ("arm.dont-stop", "clause", "t stop|ever stop|not to stop|no stopping|t quit|never quit|never pause|t pause|no "
+     "pausing|give up|t halt|t end your|t end the |t end this|t come back|hand back|t hand |not hand |t return control|"
+     "t yield", r"(?:%not%|not to|no(?= \w+ing)) (?:ever |you |just )?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|"
+     r"come back(?: to me)?(?= until)|hand (?:\w+ ){0,2}?(?:back|over|off)|return control(?: to me)?|yield(?= to me| "
+     r"control| until)|end (?:your|the|this) (?:turn|session|run))\b(?:%end%| (?:till?\b|unti|unless|before\b|for "
+     r"(?:the next|any|no|m[ey]\b|appro|conf|quest|input|rev|feed|\d|\w+ (?:hour|min))|to [acrsw]|work|now%end%|early|"
+     r"half|mid|in the mid|(?:in )?between|after (?:ea|ev|one|\w+ing|a (?:few|couple))|and\b|or\b|just\b|if you|while "
+     r"(?:you|there)|at any|try|ask|even|no matter|part|short|on me|un))", "arm log", "tells the agent not to stop"),
+    ("arm.keep-going", "clause", "keep going|keep at it|keep working|keep pushing|keep on going|keep moving|keep on "
+     "working|keep iterating|keep grinding|keep chugging|keep cranking|keep plugging", r"keep (?:on )?(?:going|working|"
+     r"pushing|moving|at it|iterating|grinding|chugging|cranking|plugging)(?: (?:away|please|now|then|with it|on (?:it|"
+     r"this|that)))?(?:%end%| (?:until|unless|even|no matter|overnight|as long|whil)| (?:and )?(?:do not|don'?t)\b| "
+     r"for (?:\w+ ){1,5}(?:hour|minute))", "arm log", "tells the agent to keep going"),
+    ("arm.hours", "go", " for & hour| for & minutes|rest of the day|rest of the night|all day",
+     r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes|day|night)|all day)\b", "arm log", "work for so long"),
+    ("arm.until", "go", " until| till | til |'til |until| unless ", r"(?:until+|till?|unless)\b",
+     "arm until.person log", "keep on until something holds"),
+    ("arm.until-done", "work", " until| till | til |'til ", r"(?:until+|till?)\b[^.\n]{0,60}?\b%done%", "arm until log",
+     "do it until it is done"),
+    ("arm.only-stop", "prompt", "only stop|stop only|stop when&keep|stop when&work|stop when&continue|stop once&keep|"
+     "only come back|only report|only ping|back only when|only return to me", r"\b((?:only (?:stop|come back|report|"
+     r"ping|return to me)|(?:stop|back) only)(?: back| to me| me)* (?:when|once|if|after)\b|(?:keep (?:going|working|"
+     r"at)|continue|carry on|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "arm log",
+     "names when the agent may stop"),
+    ("arm.not-done", "clause", "hear from you|re done when|re done once|re finished when|done means|finished means|"
+     "exit only|t done |ot done |t finished |ot finished |t complete |ot complete |call it done|it as done|declare |"
+     "consider it", r"(?:(?:done|finished) means|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)|(?:exit|"
+     r"stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want to )?hear from you|(?:you|we|it|this|that|(?:the|this) "
+     r"(?:task|job|work))(?:'re| are|'s| is|r)?(?: not|n't| isn't| aren't) (?:really )?(?:done|finished|complete)|"
+     r"%not% (?:call|consider|declare|mark) (?:it|this|that|yourself|the \w+) (?:as )?(?:done|finished|complete\w*))) "
+     r"(?:until|unless|before|till))\b", "arm log", "it is not done until something holds"),
+    ("arm.before-stop", "within", "before you stop|before you end|before you finish|before you hand|before you report|"
+     "before you call it|before you come back|before you return", r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|"
+     r"are|want|gets?)\b[^.\n]{0,60}?\bbefore you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|"
+     r"return|call it|end (?:your|the) turn)", "arm log", "names what must hold before the stop"),
+    ("arm.without", "work", "without stop|without paus|without ask|without any |without further|without wait|without "
+     "me|without my |without inter|without check|without confirm|without human|without question|without need|without "
+     "com|without bother|without a break|without break|without taking a br|without supervis|non-stop|nonstop|no "
+     "questions asked", r"(?:without (?:(?:ever|any|further|needing|having to|my|human|more) ){0,3}(?:(?:stopping|"
+     r"pausing|asking|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|interrup(?:tion|ting me)|interven|"
+     r"interaction|inputs?\b|approval|permission|bothering|check(?:ing)? (?:in|back|with)|com\w+ back|supervis|waiting "
+     r"for (?:m[ey]|appro|conf)|breaks?%end%|me%end%)|without (?:a|taking a|taking any) break|without (?:my |needing "
+     r"m)|non-?stop\b|no questions asked)", "arm log", "work without coming back to ask"),
+    ("arm.dont-ask", "clause", "t ask|ever ask|need to ask|t wait for m|need to wait|need to confirm|need to check|"
+     "stop asking|quit asking|stop waiting|stop pausing|stop stopping|t need me |t need my |no more questions|no "
+     "questions|no need for my|t check in|t bother me|t ping me|no check-ins", r"(?:(?:stop (?:pausing|stopping)\b|"
+     r"(?:%not%|no need to|you don'?t (?:need|have) to|(?:stop|quit)(?= ask| wait| check| conf)) (?:keep "
+     r")?(?:ask(?:ing)?(?: me| for)?(?: (?:again|perm|conf|appro|my |any|more |quest|to c|to p|if |wheth|every|each|"
+     r"before|between|at each|and|\ua66e)|%end%)|wait for m[ey]\b|confirm(?: with me|%end%)|check in|bother me|ping "
+     r"me))|(?:you )?(?:do not|don'?t|won'?t) need m[ey] (?:for|to|ok|go|appro|perm|inp|conf|any)|no (?:more "
+     r")?questions%end%|no check-?ins|no need for m[ey] (?:appr|conf|ok|inp|to))", "arm alone log",
+     "carry on and do not come back to ask"),
+    ("arm.alone", "work", "autonomous|unattended|on your own|by yourself|overnight|all night|through the night|can "
+     "without|do without me|while i|in one go|in one pass|in one sitting|in a single pass|in one run|in one shot|"
+     "straight through|how long it takes|as long as it takes|whatever it takes|around the clock",
+     r"(?:autonomously|unattended|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|"
+     r"overnight|all night|through the night|without me%end%|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|"
+     r"travel|at (?:lunch|din|the g|work))|(?:all|everything|rest|remaining|whole|entire|phases|steps|"
+     r"it)\b[^.\n]{0,40}? in (?:one|a single) (?:go|pass|sitting|run|shot)|straight through|(?:no matter|however|"
+     r"don'?t care) how long it takes|(?:as long as|whatever) it takes|around the clock)", "arm log",
+     "work alone, however long"),
+    ("arm.to-the-end", "work", "completion|to the end|the very end|all the way|over the line|start to finish|until the "
+     "end|and finish|to finish|and complete|all done|thing done|get it done|get this done|get that done",
+     r"(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%|all the way(?: "
+     r"through\b| to the end%end%|%end%)|over the line|start to finish|(?:and|to) (?:finish%end%|(?:finish|complete) "
+     r"(?:it|all|every\w*|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is |at )all done|"
+     r"(?<=everything )done|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)", "arm log",
+     "take it to its end"),
+    ("arm.all", "clause", "finish all|finish every|finish up|complete all|complete every|finish the r|complete the r|"
+     "finish the w|complete the w|complete the e|finish the e|continue&all |continue&everything|proceed&all|this "
+     "through|it through|implement everything|do everything|implement all|implement the whole|implement the entire|"
+     "build everything", r"(?:(?:finish|complete)(?: up| off)? (?:(?:all|every)%end%|every (?:open|remaining|last|"
+     r"single|task|item|step|ticket|stor|to)|%all%)|(?:continue|proceed)\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|"
+     r"implement|complete|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|"
+     r"everything)|(?:implement|build|do) (?:everything|all|the (?:whole|entire))\b[^.\n]{0,80}?(?:\band|,) (?:\w+ "
+     r")?(?:test|verify|fix|check|run)|(?<!let me )see (?:it|this|that) through%end%)", "arm log", "all of it"),
+    ("arm.finish", "whole", "finish it|finish up|finish every|finish the|finish what|complete it|do everything|do it "
+     "all|do all|do them all|do the rest|finish all|complete all", r"(?:(?:finish|complete) (?:it|up|everything|it all|"
+     r"all of (?:it|them)|the (?:job|task|work|rest)|what you started)|do (?:everything|it all|them all|all of (?:it|"
+     r"them|these)|the rest))(?: (?:up|now|please|too|left))*", "", "finish it"),
+    ("arm.cues", "cues", "t ask|be asked|stop asking|permission|approv|hear from|offline|to bed|to sleep|asleep|"
+     "morning|i wake|get back|i'm back|be away|be back|on a plane|judgment|judgement|decision|decide |autonom|"
+     "unfinished|undone|for later|assume yes|answer is |yes to |push through|power through|i trust|nobody|no one |not "
+     "reading|user inter|question|t need me|t bother|check-in|consult|t wait|waiting for me|need to report|i'm out|cut "
+     "it|cut this|all the way|halfway|half |partial|as needed|as often|one after|back to back|to the next|in one go|in "
+     "this turn|give up|early|repeat|how long|it takes|no matter", r"((?:do not|don'?t|no|without|never|not|stop|quit|"
+     r"no need)\b[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)|permission|approval|questions?|"
+     r"confirmation|check-ins?|check(?:ing)? in|bother(?:ing)?|consult\w*|report (?:in|back)|wait(?:ing)? (?:around "
+     r")?for m[ey]|hear from|need m[ey]|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not "
+     r")?(?:offline|out (?:for|until|till)|away|asleep|afk|gone|reading|around|available|reachable|here|on a (?:plane|"
+     r"train|flight)|(?:heading|off|going) (?:to (?:bed|sleep)|home|out))\b|by (?:the )?morning|(?:when|before|by the "
+     r"time) i(?:'m| am)? (?:wake|get|come|back|return)|(?:own|best|your) (?:judge?ment|decisions|choices)|decide "
+     r"(?:for |by )?yourself|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|(?:full(?:y)? )?autonom\w+|"
+     r"(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)|(?:you have|my|blanket) (?:full )?(?:permission|"
+     r"approval)|i trust|nobody|no one(?: is|'s)? )|((?:all|every|each)\b(?! (?:time|day|page|user))(?: one)?(?: "
+     r"of)?(?: the| these| those| my| \d+)* \w+|everything|the (?:whole|entire|rest|remaining|full|finished|"
+     r"complete)\b|from \d+ to \d+|(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+|each and every|(?:to|"
+     r"at) 100 ?%|all the way|only then|list|backlog|the next (?:one|two|three|sprint|phase))|(repeat\b|again and "
+     r"again|(?:no matter|however) how|how(?:ever)? (?:many|long)|as often as|as needed|as (?:many|long) as it takes|"
+     r"cut (?:it|this|corners) short|skip (?:any|none)|(?:unfinished|undone|for later)|(?:push|power|plough|plow|"
+     r"grind) through|no (?:breaks|pauses|excuses|partial)|stopping is|half ?-?(?:measures|way|done|finished|baked)|"
+     r"partial|one after (?:the other|another)|back to back|(?:on to|to|then) the next|in one (?:go|pass|sitting)|in "
+     r"this turn|%not% (?:stop|quit|give up|end|return|hand)|(?:quit|stop) (?:early|halfway))\b|\b(keep (?:going|"
+     r"working|at|on)|continue|carry (?:on|this)|proceed|until|till|finish\w*|complete|do it|work (?:on|through))\b",
+     "arm cue log", "two of: nobody is there to ask; all of it; persistence"),
+    ("arm.cjk-cues", "cues", "用问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需要确认|用确认|要确认|等我|请示|自己决|自己做主|自己判断|自己跑|自己修|自主|自动跑|全自动|全程自动|"
+     "无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|聞かず|聞かない|質問|任せ|判断|自律|"
+     "ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|물어볼|묻지|물어보지|확인|알아서|자러|퇴근|판단", r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|"
+     r"等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|无人值守|全(?:程)?自动|我?(?:去睡|要睡|睡觉|睡了|不在|出门|离开|下班)|明早|醒来|(?:許可|確認|質問|承認)(?:は|"
+     r"も)?(?:不要|なし|要らない|いらない|せず|しないで|いいから)|聞か(?:ず|ない)|自律|任せ|自分で判断|寝(?:る|ま)|外出|席を外|朝まで|물어볼 필요|(?:묻지|물어보지) ?(?:말|마|않)|확인 "
+     r"?(?:없이|필요|안 )|알아서|자러|퇴근|판단해서)|(全部|所有|整个|剩余|剩下|其余|后面的?|每个|每一|清单|一切|すべて|全て|残り|全件|リスト|전부|모두|모든|나머지|전체|다 끝)|(直到|直至|"
+     r"为止|之前不(?:要|许|准)|不要(?:结束|停)|别停|反复|再(?:汇报|叫|告诉|找|通知)|修到|跑到|做到|跑完|做完|干完|不间断|一口气|一次性|接着|一路|继续|最後まで|止まら|ノンストップ|休みなく|"
+     r"繰り返|まで(?:続|修正|進)|続け|片付け|때까지|끝까지|멈추지|반복|계속)", "arm cjk cue log", "two of: nobody is there to ask; all of it; "
+     "persistence"),
+    ("arm.abroad-cues", "cues", "pregunt|pergunt|demand|nachfrag|rückfrag|zu fragen|zufragen|frag |вопрос|спраш|chamar|"
+     "decide t|decide voc|selbst|сам|dormir|schlafen|спать|confirm|permis|autoris|erlaubnis",
+     r"((?:sin|sem|sans|ohne|без|no|n[ãa]o|ne|не|nicht)\b[^.,\n]{0,24}?(?:pregunt|pergunt|demand|nach(?:zu)?frag|r(?:ü|"
+     r"ue)ckfrag|frag|вопрос|спраш|chamar|confirm|permis|autoris|erlaubnis)\w*|frag\w* (?:mich )?nicht|вопрос\w* не|"
+     r"decide (?:t[uú]|voc[eê])|entscheide? \w*\s?selbst|(?:решай|делай)\w*[^.\n]{0,12} сам|(?:a|vou|vais|aller) "
+     r"dormir|schlafen|спать)|\b(tod[oa]s?|tudo|toda|tout|toutes?|tous|alle[sn]?|ganzen?|вс[её]|весь|resto|reste|rest|"
+     r"остальн\w+|lista|liste)\b|\b(hasta|at[eé]|jusqu\w*|bis|пока|до конца|sigue|segue|continua|continue|weiter|"
+     r"дальше|продолжай|termina|termine|fertig|avance)\b", "arm cue log", "two of: nobody is there to ask; all of it; "
+     "persistence"),
+    ("arm.zh-stop", "within", "不要停|别停|別停|不准停|不许停|不能停|不要中断|别中断|不要暂停|中途停|不停|不罢休", r"(?:^|"
+     r"(?<=[,.!。\u3001:\s请你万途直前就都]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做|等我)|"
+     r"不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))", "arm cjk log", "Chinese: do not stop"),
+    ("arm.zh", "within", "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|"
+     "一次性|一口气|一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
+     r"(?:直[到至](?![昨刚今现])\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]|(?:(?<=[,\u3001\s])知道|"
+     r"一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|解决|修复|全绿|无误|可用|跑通|实现|通過|實現|一致|干净|归零))|"
+     r"[修跑做改测调干]到[^。\n,]{0,20}?(?:通过|成功|完成|全绿|为止|跑通|没(?:有)?(?:报错|错误|问题)|无误|绿了?)|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|"
+     r"整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|"
+     r"一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}都[^。\n,]{0,6}(?:完|"
+     r"搞定)|(?:去睡|睡觉|睡了|我不在|我出门|我离开|下班了)[^\n]{0,20}?(?:自己|继续|全部|做完|接着|跑)", "arm cjk log", "Chinese: until done, all of "
+     "it"),
+    ("arm.ja", "within", "止まら|止めず|止めない|止まるな|止めるな|やめない|やめずに|やめるな|中断し|中断せ|休まず|確認不要|確認なし|確認は|確認せず|確認を取らず|聞かず|質問せず|まで&続|"
+     "まで&やっ|まで&進め|まで&繰り返|まで&やり|まで&直して|一気に|最後まで", r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|"
+     r"(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)|(?:確認(?:は|を)?(?:不要|なし|せず|取らず|いらない)|聞かず|"
+     r"質問せず)に?[^。\n]{0,16}?(?:進|続|やっ|完了|実行|最後)|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|終わらせ)", "arm cjk log",
+     "Japanese: do not stop, keep on until"),
+    ("arm.ko", "within", "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|"
+     "나머지&다", r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|"
+     r"하세요))|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 "
+     r"?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|확인 없이[^.\n]{0,12}?(?:진행|계속|끝|완료)|나머지[^.\n]{0,10}?(?:전부|모두|다) "
+     r"?(?:완료|끝내|구현|처리|마무리)", "arm cjk log", "Korean: do not stop, keep on until"),
+    ("arm.abroad-stop", "clause", "no pare|no te deteng|no te interr|não pare|nao pare|não para|nao para|não interr|te "
+     "pas|tez pas|tes pas|te surtout pas|te jamais|non fermarti|erst auf|que quand|que lorsque|solo cuando|só pare|so "
+     "pare|nicht auf|nicht stop|nicht anhalten|e nicht an|stoppe nicht|nicht unterbrech|не останавлива|не прекраща|не "
+     "прерыва|доведи|доделай", r"(?:(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non "
+     r"fermarti|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%| (?:hasta|at[eé]|antes|"
+     r"por nada|de trab|enquanto|y|e|nem|ni|tant|avant|jusqu|de trav|et|en cours|fin)\b)|h(?:ö|oe)re? (?:bitte )?erst "
+     r"(?:dann )?auf\b|s[oó] pare quando|(?:para|detente) solo cuando|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|"
+     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? "
+     r"(?:bitte )?nicht|halte? nicht an)\b(?:%end%| (?:bis|bevor|ehe|und|solange)\b)|не (?:останавлива(?:йся|йтесь|"
+     r"ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%| (?:пока|до|и|ни|раньше|работ))|(?:доведи|"
+     r"доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))", "arm log", "Spanish, Portuguese, French, German, Russian: "
+     "do not stop"),
+    ("arm.abroad", "abroad", "hasta |até | ate que| ate tudo| ate o|sin parar|sin deten|sin pregunt|sem parar|sem "
+     "pergunt|sem me perg|sin interr|sem interr|sin paus|sem paus|sin pedir|sem pedir|no me preg|não me perg|nao me "
+     "perg|no preguntes|não pergunt|não precisa|nao precisa|jusqu'|tant qu|sans t'arr|sans s'arr|sans vous arr|sans "
+     "pause|sans inter|sans me dem|sans rien dem|sans dem|sans attend|tout le reste|todo lo que falta|tudo o que falta|"
+     "todo lo que queda| bis |ohne anzuhalten|ohne pause|ohne nachzufragen|ohne zu fragen|ohne rückfrage|ohne unterbr|"
+     "frag nicht|frag mich nicht|пока |без останов|без пауз|без перерыв|без вопросов|до конца|до тех пор|до полного|не "
+     "спраш|вопросов не", r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)|at[eé] (?:que\b|term|acab|fin|concl|"
+     r"tud|tod|o fi|os? t|pass|func|ficar|estar|n[ãa]o)|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|"
+     r"pedir)|n[ãa]?o (?:me )?(?:preguntes|pergunt)|n[ãa]o precisa (?:me )?(?:perg|ped|conf)|jusqu'(?:[aà] ce|au bout|"
+     r"[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|"
+     r"attend)|tout le reste%end%|tod?u?o (?:lo|o) que (?:falta|queda)|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|"
+     r"durch|l(?:ä|ae)uft|laufen|beste|funktioniert|erledigt|keine?|passt|steht|ist|sind)|ohne (?:anzuh|pause|nachzuf|"
+     r"zu frag|r(?:ü|ue)ckf|unterbr)|frag (?:mich )?nicht|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|"
+     r"завершения|упора)|без (?:остан|пауз|перер|вопр)|не спраш|вопросов не)", "arm log", "Spanish, Portuguese, "
+     "French, German, Russian: keep on until"),
+    ("disarm.whole", "whole", "stop|halt|cease|abort|cancel|quit|enough|mind|nvm|forget it|forget about|drop it|leave "
+     "it|disarm|no more| done|s all|ll do|will do", r"(?:(?:stop+|halt|cease|abort|cancel|quit(?: it)?|(?:that'?s|this "
+     r"is) (?:enough|all)|enough|never ?mind|nvm|forget (?:it|that|about it)|drop it|leave it|disarm|no more|"
+     r"that(?:'?ll| will) do|(?:we'?re|we are|i'?m|i am) (?:all )?(?:done|finished))(?:[ ,.!]+(?:stop+|be|%now%))*)", "",
+     "the prompt is a stop word"),
+    ("disarm.stop", "start", "stop|halt|abort|cease", r"(?:stop+|halt|abort|cease)(?=(?: %now%){0,5}%end%| (?:right "
+     r"(?:there|here|now|away)|immediately|at once|now|please|everything|it[\s,]+(?:i|we|you|and)\b|here (?:and|for|we|"
+     r"i)\b|and (?:tell|show|rep|summ|wait|give|expl|let|list|answ|read|look|think|listen|talk)|i\b|im |we\b|let me|"
+     r"what you|you(?:'re| are) |this is|that is|don'?t\b))", "release object log", "begins by telling the agent to "
+     "stop"),
+    ("disarm.there", "clause", ", stop|stop there|stop here|stop now|stop it|stop right|quit it|knock it off|cut it "
+     "out|to stop", r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|it)|quit it|knock it off|cut it out)%end%|"
+     r"(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))", "release log", "stop there"),
+    ("disarm.work", "start", "stop working|stop coding|stop editing|stop changing|stop writing|stop making|stop all|"
+     "stop any|stop your|no more |no further |quit working|cease all", r"(?:(?:stop|quit) (?:working|coding|editing|"
+     r"changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything))?%end%|(?:stop|cease|"
+     r"halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:action|work|task|"
+     r"agent|subagent|activit|operation|change|edit)|no (?:more|further) (?:edits|changes|commands|work|actions|"
+     r"commits)%end%)", "release log", "stop the work"),
+    ("disarm.day", "within", "call it a day|call it a night|call it quits|for today|for tonight|for the day|for the "
+     "night|tomorrow|this session|the session|take it from here|take over|myself|by hand|signing off|logging off",
+     r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)|leave it(?: "
+     r"there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b|(?:let'?s|we(?:'ll| "
+     r"will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish|carry on)\b[^.,\n]{0,24}? tomorrow\b|"
+     r"(?:let'?s|please|i want to) (?:close|end) (?:this|the) session%end%|i(?:'ll| will|'m going to| can| am going "
+     r"to) (?:take (?:it from here|over)%end%|(?:do|finish|handle|fix|continue|take care of)(?: (?:it|this|that|the "
+     r"rest)(?: of it)?)? (?:myself|by myself|by hand|on my own))|(?:signing|logging) off%end%)", "release log",
+     "the day's work is over"),
+    ("disarm.enough", "start", "enough|plenty|i'm done|im done|we're done|we are done|i am done|to keep going|to "
+     "continue|need to finish|need to do|have to finish|cancel|forget |drop |park |shelve |abandon |scrap |wrap |stand "
+     "down|ll do|will do|be all|s all|leave |let it be|t continue|t go |t carry on|not continue|not proceed|not go|"
+     "abort|call it done|rest now", r"(?:(?:(?:that'?s|this is|that is) )?(?:quite |more than |good )?(?:enough|"
+     r"plenty)%end%(?! *\?)|that'?s (?:good )?(?:enough|plenty|all) for (?:now|today)|(?:i'?m|i am|we'?re|we are) "
+     r"done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|now|start|on to))|(?:no|you "
+     r"(?:don'?t|do not)) (?:need|have) to (?:(?:keep going|continue|go on)%end%|(?:finish|do) (?:the (?:rest|others?|"
+     r"remaining)|it|this|that|any more)\b)|cancel%end%|(?:(?:cancel|forget|park|shelve|abandon|scrap) (?:it|that|this|"
+     r"everything|the whole thing|the rest)|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: "
+     r"mission)?|call it done|rest now)%end%|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| "
+     r"will) (?:do|be all)%end%|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|"
+     r"today)))*%end%|(?:do not|don'?t) (?:continue(?: with (?:this|that|it))?|(?:go|carry) on|(?:go|proceed|continue) "
+     r"(?:on )?(?:any )?further)%end%)", "release log", "says that it is enough"),
+    ("disarm.cjk", "whole", "停|住手|够了|夠了|取消|中断|止|做了|先这样|继续|算了|今天|やめ|ストップ|終わり|もういい|ここまで|멈|중지|그만|중단|스톱|스탑|취소|정지|여기까지|改了|"
+     "做了", r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|"
+     r"停+|(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|住手|够了|夠了|"
+     r"[别別不](?:要|用)?(?:再)?(?:做|改|弄|继续)了?|(?:今天|先|就)*(?:先?这样|到此为止|到(?:这|此)\w{0,4})吧?|算了吧?|(?:一旦|いったん|一回|一度|もう|今すぐ|作業を|"
+     r"全部|すぐ)*(?:止めて|やめて|止まって|ストップ|[停中]止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|いい|(?:今日は)?(?:ここまで|おしまい))(?:ください|下さい|にして|"
+     r"にしよう|にしましょう|です|で|よ)*|(?:이제 |당장 |잠시 |일단 |오늘은 )*(?:멈춰|멈추세요|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지|"
+     r"여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*", "", "Chinese, Japanese, Korean stop words"),
+    ("disarm.cjk-first", "start", "停|够了|夠了|别做了|住手|止めて|やめて|ストップ|中止|멈춰|그만|중지|중단|별再|别再|不用再|不用继续|到此为止|今天就|今天先|ここまで",
+     r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}|(?:止めて|"
+     r"やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?|(?:이제 )?(?:그만하고|멈추고|멈춰|그만(?:해)?|중지(?:해)?|"
+     r"중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )", "cjk log", "a sentence of stop words"),
+    ("disarm.abroad", "start", "para|pare|basta|deten|detén|alto|cancela|chega|encerra|arrêt|arret|stopp|halt|hör|hoer|"
+     "suffit|genug|reicht|abbrech|abbruch|aufhören|annule|es suficiente|feierabend|laisse tomber|déjalo|dejalo|on cl|"
+     "brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|достаточно|закончим|отбой|fermati",
+     r"(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|det[eé]n|alto|basta|cancelar?|cancele|chega|encerrar?|"
+     r"d[eé]jalo|es suficiente|no sigas|fermati|(?:on (?:s')?)?arr[eêè]te[rsz]?(?:[- ](?:toi|tout|[cç]a|vous))*|on "
+     r"cl[oô]ture|annule|[cç]a suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?n? (?:sofort |bitte |wir )*auf|aufh(?:ö|"
+     r"oe)ren|genug|[de]a?s reicht|abbrechen|abbruch|brich ab|feierabend|schluss)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|"
+     r"agora|tudo|por|favor|hoy|hoje|enquanto|el|momento|maintenant|ici|l[aà]|pour|aujourd'hui|l'instant|s'il|te|"
+     r"pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r|heute|damit|mal|isso|eso|con))*|останов(?:ись|итесь|и|ите|имся)(?: "
+     r"вс[её])?(?: пока| сейчас| на этом| тут)*|(?:хватит|прекрати(?:те)?|отмена|отмени|достаточно|закончим|отбой|"
+     r"стоп)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b", "release log",
+     "stop words in other languages"),
+    ("pause.hold-on", "first", "hold|hang on|not yet|not now|stand by|standby|moment|minute|sec|pause|freeze|slow down|"
+     "hang tight|sit tight|time out|timeout|hands off|not so fast", r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|"
+     r"everything|all)\b|(?:hold|hang) on(?:%end%| (?:first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why|how|where|"
+     r"who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)|till i|just)\b))|"
+     r"hold(?=\W*$)|(?:not (?:yet|now)|stand ?by|slow down|(?:hang|sit) tight|time ?out|hands off|not so fast)%end%|"
+     r"(?:(?:(?:one|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|"
+     r"i\b|let|while|before|what|why))|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the "
+     r"(?:work|task|session)|and|until (?:i|we)|before)\b))", "thing log", "asks the agent to hold on"),
+    ("pause.wait", "first", "wait", r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|"
+     r"there|please|now))?(?:(?=\W*$)|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new "
+     r")?instr)|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t|do not |i(?:'ll| will| need| "
+     r"have| want| thought| meant?| must|'m)\b|first%end%|(?:why|where|how|who|what|which|can|can't|could|are|is|do|"
+     r"does|did|didn't|isn't|wh[oy]|shouldn't|no|but|actually)\b)))", "thing log", "asks the agent to wait"),
+    ("pause.not-yet", "clause", "no code| yet&no| yet&n't| yet&dont|for now&n't|for now&not |for now&dont|right now&t |"
+     "t & this s|t & this p|until i|until we|before i|before we|till i|without my|no coding|t proceed|t continue|t "
+     "start|t code|no edits|no changes|no implement|t implement|t write|t touch|t change|t edit|t modify|t apply|t "
+     "make any|t do any|gets run|hold off", r"(?:(?:%not%|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)|"
+     r"nothing (?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*|run|"
+     r"execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create) (?:\w+ing |on )?(?:(?:%any% )?%yet%|"
+     r"(?:it|this|that|them) yet\b|[^.,\n]{1,50}? (?:until|till|before) (?:i|we)\b)|%any% %yet%)|(?:still )?no (?:code|"
+     r"coding|edits|implementation|code changes)(?: here)?%end%|(?:do not|don'?t) (?:proceed|continue|implement|code|"
+     r"start)(?: (?:it|this|that|them|anything|coding|(?:on )?anything))?%end%|hold (?:on|off)(?: (?:please|for "
+     r"now))?%end%)", "log arm.told", "not yet: code, changes or anything"),
+    ("pause.no-edit", "clause", "t change|t touch|t edit|t modify|t write|t apply|t make|t do any|do nothing|without "
+     "chang|without edit|without touch|no code changes|no changes|t want you", r"(?:(?:%not%|i (?:do not|don'?t) want "
+     r"you to) (?:touch|change|edit|modify|write|make|do) %any%(?: else)?(?: (?:just|only|here|in this \w+))?|do "
+     r"nothing|without (?:chang|edit|touch)ing %any%|no changes)%end%", "works log arm.told", "no changes are wanted"),
+    ("pause.cues", "cues", "no change|no edit|no code|no coding|no implement|t change|t edit|t touch|t write|t "
+     "implement|t build|t start|t apply|t run |t code|t make|nothing ", r"((?:do not|don'?t|no|never|not)\b(?: "
+     r"\w+){0,2}? (?:chang|edit|touch|cod(?:e|ing)|writ|implement|build|start|apply|run|mak)\w*(?: (?:on )?(?:any\w*|"
+     r"the|my|a|it|this|that|code|files?|yet))*(?: (?:please|pls|here|for now))?%end%|nothing (?:is|gets) \w+)|"
+     r"\b((?:only|just) (?:want|need|plan|explain|discuss|analy|tell|show|answer|look|read|think|a plan|an? (?:list|"
+     r"plan|opinion|analysis))\w*|what would|how would|walk me|your (?:opinion|thoughts|take)|i(?:'ll| will| want to| "
+     r"need to) \w+|we (?:decide|talk|discuss)|let me|let'?s (?:talk|discuss|plan|think)|(?:propose|suggest|outline|"
+     r"describe|explain|list|compare|understand)\b|options)", "works log arm.told", "no changes, and only talk is "
+     "asked for"),
+    ("pause.only-plan", "within", "planning|brainstorm|analysis|discuss|thinking|but dont |but don't |but do not |only "
+     "want |just want |read-only|read only|plan mode|plan only|just exploring", r"(?:\b(?:just|only|still) (?:planning|"
+     r"brainstorming|discussing|thinking|exploring|analysis|analy[sz]ing|talking)(?: (?:for now|here|first|mode|phase|"
+     r"out loud))?%end%|\b(?:plan|planning|analysis|discussion|research|read)[ -]only%end%|\b(?:planning|read-only) "
+     r"mode%end%|(?:propose|suggest|plan|draft|outline|describe|explain|show|list|give|tell)\b[^.\n]{0,60}?\bbut (?:do "
+     r"not|don'?t) (?:apply|implement|do|make|change|write|execute|start|touch|edit|fix|build)\b)",
+     "works log arm.told", "only a plan, no work"),
+    ("pause.talk-first", "first", "discuss&first|talk&first|chat&first|discuss&before|let me&first|let me&before you|"
+     "before you do any|before you change|before you touch|before you write|before you start|before continu|before you "
+     "continue|first&answer", r"(?:let me (?!know)[^.\n]{0,40}?\b(?:first(?:%end%| before)|before you)|before you "
+     r"(?:do|change|touch|write|start|continue)\b[^.\n]{0,40}|(?:discuss|talk|chat)\b[^.\n]{0,60}?\b(?:first|before "
+     r"(?:we|you|doing|going))\b|(?:first )?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before))", "log", "talk first"),
+    ("pause.before-you", "clause", "before you |before we |before any|before writing|before changing|before doing|"
+     "before touching|before implementing|before coding|nothing ", r"(?:(?:let me|i(?:'d like|'ll| want| need|'d "
+     r"rather)(?: to)?) [^.,\n]{0,60}?\bbefore (?:you|we) (?:do|change|touch|write|start|continue|go|proceed|build|"
+     r"implement|run|code|make)\b|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak)\w*|any "
+     r"(?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|walk|discuss|i want|"
+     r"propose|answer|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be| get)? \w+[^.,\n]{0,30}? (?:until|"
+     r"till|before|without) )", "log arm.told", "something comes first"),
+    ("pause.cjk", "first", "等我|等一下|等等|等下|稍等|等会|暂停|暫停|先别|先不|先等|别动|慢着|且慢|慢点|待って|待て|お待ち|一時停止|ストップ|잠깐|잠시|기다려|대기|일시정지",
+     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我[^。\n,]{0,8}再|先(?:别|不要?|"
+     r"不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|"
+     r"잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%|(?:대기(?:해)?|일시정지)%end%", "log",
+     "Chinese, Japanese, Korean: wait"),
+    ("pause.cjk-not-yet", "clause", "先不|先别|先別|暂时不|暂不|不要执行|不要动手|不要继续|别改了|别动|别写|不要改|不要写|不要动|不要修改|先&我确认|先&我讨论|先&我商量|まだ|"
+     "変更しない|触らないで|아직|하지 마|하지 말", r"(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着?)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|"
+     r"程序|手|码)?%end%|不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了?(?:代码|文件)?%end%|"
+     r"[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)|(?:コード|"
+     r"ファイル|何も)[はをも]?(?:まだ)?(?:変更|編集|触|書|実装)[^。\n]{0,3}?(?:ないで|しない)|(?:아직|코드)[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) "
+     r"?[마말]", "works log", "Chinese, Japanese, Korean: not yet"),
+    ("pause.abroad", "first", "espera|espere|un momento|um momento|um minuto|un minuto|um instante|aguard|pera|calma|"
+     "pausa|attend|une minute|une seconde|un instant|warte|moment|augenblick|patiente|подожди|погоди|постой|минут|"
+     "секунд|пауза|не трогай|пока не |жди|ничего|стой", r"(?:(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|"
+     r"minuto|segundo|instante?|moment)|aguard[ae]|p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma|pausa|attend(?:s|"
+     r"ez)?|une (?:minute|seconde)|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|"
+     r"augenblick)|patientez?)(?:%end%|(?= (?:no|n[ãa]o|u[nm]|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|ich|"
+     r"mal|pardon|ne|vamos|aí|lá)\b))|(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|стой%end%|(?:одну )?(?:минут(?:у|"
+     r"очку)|секунд(?:у|очку))|пауза|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не "
+     r"(?:трогай|меняй|делай|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|"
+     r"делай|пиши)|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", "thing log", "wait, in other languages"),
+    ("pause.abroad-not-yet", "clause", "todavía|todavia|aún|ainda|por ahora|por enquanto|l'instant|le moment|pas "
+     "encore|noch |as nada|ça nada|faz nada|não mexa| rien|fass nichts|mach nichts|modifiques|cambies|toques|escribas|"
+     "altere|modifie|solo quiero|nur plan", r"(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: em)? nada(?: "
+     r"ainda| todav[ií]a| a[uú]n)?%end%|n[ãa]?o (?:modifiques|cambies|toques|escribas|altere|mexa|escreva)(?: \w+)? "
+     r"(?:c[oó]digo|archivos?|arquivos?)%end%|(?:ainda |todav[ií]a )?por (?:ahora|enquanto) n[ãa]?o |n[ãa]?o (?:\w+ "
+     r"){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))|ne (?:touche|fais|change|modifie|code|"
+     r"lance)[sz]?\b[^.,\n]{0,12}?\brien(?: pour l[e']| encore|%end%)|(?:pas (?:encore )?de code|n'(?:[eé]cri|"
+     r"impl[eé]ment)\w* (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour l[e'])|(?:fass|mach|[aä]ndere?) (?:bitte |noch "
+     r")*nichts(?: an)?%end%|nur planen%end%|(?:schreib|implementier|[aä]nder|mach)\w*\b[^.,\n]{0,20}?\bnoch (?:nicht|"
+     r"kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier|anfass|mach))", "log",
+     "not yet, in other languages"),
 )
 
 # id, needs, where, pattern, why it is no order. where: "before" in the sentence up to the order, "within" from there to
-# the pattern's own words, "after" from their end, "line" the line they stand on up to them, "sentence" the sentence,
-# "prompt" all of it; needs are looked for there, too.
+# the pattern's own words, "upto" from the sentence's start to these, "after" from their end, "line" the line they stand on up to them, "list" what stands above the
+# list they are in, "sentence" the sentence, "prompt" all of it; needs ("": none) are looked for there, too.
 INTENT_EXCUSES = (
-    ("arm.question", ("?",), "sentence",
-     r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?|please"
-     r"|alright|understood|got it|clear|deal|yes)\?)[^?]*\?", "a question, not an order"),
-    ("arm.told", ("told", "tell", "said", "say", "ask", "use", "want", "wrote", "typed", "mean", "called", "named",
-      "titled", "phrase", ":"), "before",
-     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?|asked"
-     r"|asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:translate|say|type|write|prompt"
-     r"|phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|song"
-     r"|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|phrase"
-     r"|keyword)\s*$", "told of somebody, or a wording that is shown"),
-    ("arm.program", (" and ", " or ", " then ", " but "), "before",
-     r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline|loop"
-     r"|function|helper|user|hook|system|tool|code|that|which|it)s? (?:can|should|must|will|may|could|would|has to"
-     r"|needs to|to)\b[^,;:]*\b(?:and|or|then|but)\s+(?:\w+ )?$", "about a program"),
-    ("arm.spec", (" that ", " which ", " so "), "within",
-     r".*\b(?:that|which|so (?:it|that)) (?:\w+ )?(?:runs?|loops?|retr\w+|repeats?|waits?|polls?|keeps?|continues?"
-     r"|stays?|blocks?|sleeps?)\b", "about a program"),
-    ("arm.shown", (" phrase", " as a ", " arm", "라고"), "after",
-     r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|name)|\barm(?:s|ing)? (?:phrase|word)|라고)",
-     "a wording that is shown"),
-    ("arm.asks", ("confirm", "approv", "with me", "ask me", "for me", "my ok", "my go", "我"), "prompt",
-     r"(?<!n't )(?<!not )(?<!need to )(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)"
-     r"|ask (?:me (?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))"
-     r"|check (?:in )?with me (?:before|after|first|at))|[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我",
-     "the person wants to be asked"),
-    ("alone.only", (), "prompt",
-     r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|work|go ahead|go through"
-     r"|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process)\b)", "nothing is ordered to be done"),
-    ("log", (":", "|", "$ ", "at ", "//", "@@", "[", "file \"", "\u276f", "\u23fa", "\u25cf"), "line",
-     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\|"
-     r"|at \S+\(|file \"|@@ |(?:user|human|assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]"
-     r"|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
-    ("until.person", (" i ", "day", " next"), "after",
-     r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next)\b", "until a person or a day"),
-    ("until.spec", ("implement", "build", "write", "start", "begin", " wait"), "within",
-     r".*\bwait(?:s|ing)? $|(?:implement|build|write|start|begin) (?!and|every|all|it|this|th|until)",
-     "what is to be built, or waited for"),
-    ("release.condition", ("if", "when", "once", "until", "after", "unless", "soon", "wenn", "sobald", "uando", "si",
-      "se", "quand", "если", "когда"), "sentence",
-     r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se"
-     r"|quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once"
-     r"|until|after|if|unless|as soon as)\b", "a release with a condition"),
-    ("release.later", ("then", "after"), "before",
-     r".*\b(?:then|after that|afterwards)[\s,]*$", "a stop after something else"),
-    ("stop.object", ("from", "on the", "on port", "in the"), "after",
-     r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in the)\b", "something else is to be stopped"),
-    ("wait.thing", (" for ", " until ", " till ", " on "), "after",
-     r"\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|th(?:at|is)\b|any|all\b|every"
-     r"|cod|impl|making|chang|(?:further |more |new )?instr)", "waits for a thing"),
-    ("cjk.question", ("吗", "?", "么", "か"), "sentence",
-     r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
-    ("cjk.program", (), "before",
-     r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*"
-     r"|(?<!작업)[를을]\s*)$", "about a program or another thing"),
+    ("arm.question", "?", "sentence", r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|"
+     r"we)\b)(?![^?]*\b(?:ok(?:ay)?|please|alright|understood|got it|clear|deal|yes)\?)[^?]*\?",
+     "a question, not an order"),
+    ("arm.told", "told|tell|said|say|ask|use|want|wrote|typed|mean|called|named|titled|phrase|:", "before",
+     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?|asked|"
+     r"asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:add|append|put|"
+     r"include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$|\b(?:translate|slogan|rule|say|type|write|prompt|"
+     r"phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|song|"
+     r"sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|phrase|"
+     r"keyword)\s*$", "told of somebody, or a wording that is shown"),
+    ("arm.program", "should|must|will |can |could |would |has to|needs to| to |may |if ", "upto",
+     r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline|loop|"
+     r"function|helper|user|hook|system|tool|importer|parser|handler|training|stream|wizard|installer|that|which)s? "
+     r"(?:can|should|must|will|may|could|would|has to|needs to|to)\b[^.,;:\n]*$|\bif (?:an?|one|any|some) (?:\w+ "
+     r")?(?:row|record|line|item|entry|request|url|call|chunk|packet|node|event)s?\b[^.\n]*$", "about a program"),
+    ("arm.spec", " that | which | so |telling|saying| qui | que | die |котор", "upto", r"\b(?:write|draft|add|create|"
+     r"implement|build|make (?!sure)|change|test|check|verify|fix|have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|"
+     r"so (?:it|that))\b(?:(?! and )[^.,;:\n])*$|\b(?:une?|una|uma?|eine?n?|цикл|скрипт|"
+     r"функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b", "what is to be written"),
+    ("cue.program", "user|customer|visitor|dialog|popup|button|modal|wizard|bot |弹窗|对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|"
+     "팝업|사용자", "sentence", r"[^.\n。]*(?:\b(?:the|our|a|each|every) (?:\w+ )?(?:bot|wizard|agent|installer|script|app|"
+     r"service) (?:must|should|goes|can|will|has)|\b(?:users?|customers?|visitors?|dialogs?|popup|button|modal)\b|弹窗|"
+     r"对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자)", "about a program"),
+    ("arm.list", "requirement|behavio|spec|feature|acceptance|criteria|implement|write a|write an|build a|create a|add "
+     "a", "list", r"(?:^|\n)[ #*\d.]*(?:(?:functional |expected )?(?:requirements?|behaviou?r|spec\w*|features?|"
+     r"acceptance|criteria)\b|(?:please )?(?:implement|write|build|create|add) (?:an?\b|`|\ua66e)[^\n]*:\s*\n)",
+     "an entry of a specification"),
+    ("arm.shown", " phrase| as a | arm|라고", "after", r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|"
+     r"name)|\barm(?:s|ing)? (?:phrase|word)|라고)", "a wording that is shown"),
+    ("arm.asks", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt", r"(?<!n't )(?<!not )(?<!need to "
+     r")(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)|ask (?:me (?:first|before)|for (?:my "
+     r")?(?:conf|appr|perm)\w+ (?:before|after|at))|check (?:in )?with me (?:before|after|first|at))|[给等经跟和由]我的?确认|"
+     r"我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
+    ("alone", "", "prompt", r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|"
+     r"work|go ahead|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|whole|everything|"
+     r"goal|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
+    ("log", ":|$ |at |//|@@|[|file \"|\u276f|\u23fa|\u25cf", "line", r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|"
+     r"\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\||at \S+\(|file \"|@@ |(?:user|human|assistant|"
+     r"claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
+    ("until.person", " i |day| next|eof|end of", "after", r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|"
+     r"sun)day|next|(?:the )?(?:eof|end of (?:the )?(?:file|stream|line|input)))\b", "until a person, a day or the "
+     "file's end"),
+    ("until.spec", "implement|build|write|start|begin|do a|add|create|make|update| wait", "within",
+     r".*\bwait(?:s|ing)? $|(?:implement|build|write|start|begin|add|create|make|update|do an?) (?!and|every|all|it|"
+     r"this|th|until|(?:\w+ ){0,2}(?:tests?|cases|coverage))", "what is to be built, or waited for"),
+    ("release.condition", "if|when|once|until|after|unless|soon|wenn|sobald|uando|si|se|quand|если|когда", "sentence",
+     r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se|"
+     r"quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once|"
+     r"until|after|if|unless|as soon as)\b", "a release with a condition"),
+    ("release.later", "then|after", "before", r".*\b(?:then|after that|afterwards)[\s,]*$", "a stop after something "
+     "else"),
+    ("object", "from|on the|on port|in the", "after", r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in the)\b",
+     "something else is to be stopped"),
+    ("thing", " for | until | till | on ", "after", r"\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|"
+     r"minute|bit)|now|it\b|th(?:at|is)\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)",
+     "waits for a thing"),
+    ("works", "fix|add|update|rename|implement|create|write|remove|delete|move|refactor|build|translate|return|search|"
+     "实现|修复|添加|更新|创建|修正|追加", "prompt", r"(?:^|[.!\n,;:] *|\band |\bthen )(?:please |just |now )?(?:fix|update|rename|"
+     r"add|implement|create|write|refactor|remove|delete|move|build|translate|return|search)\b(?! (?:up )?(?:an?|the|"
+     r"your) (?:\w+ )?(?:plan|list|summary|report|analysis|review))|(?:^|[,。\n:]\s*)(?:请)?(?:实现|修复|添加|更新|创建|修正)",
+     "work is ordered in the same prompt"),
+    ("cjk.question", "吗|?|么|か", "sentence", r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
+    ("cjk.spec", "仕様|ように|関数|処理|機能|コード|ループ|スクリプト|도록|함수|코드|스크립트|로직|脚本|函数|循环|逻辑|需求|修一下", "sentence",
+     r"[^。\n]*(?:仕様|ように(?:して|修正|変更|実装|直)|(?:関数|スクリプト|処理|機能|コード|ループ)を?[^。\n]{0,6}?(?:書|作|実装|修正|続)|도록[^.\n]{0,24}(?:수정|"
+     r"구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)|写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|"
+     r"修一下)", "about a program"),
+    ("cjk.program", "", "before", r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|"
+     r"任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$", "about a program or another thing"),
 )
 
 # What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.
 CONNECTIVES = (
-    (("until", "till", "til ", "unless", "before"), r"\b(?:until+|till?|unless|before)\b[:\s]*"),
-    (("stop when", "stop only", "stop once"), r"\bstop (?:only )?(?:when|once|if|after)\b\s*"),
-    (("tant qu", "jusqu'", "avant"),
-     r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
-    (("hasta", "até", "ate ", "antes"), r"\b(?:hasta(?: que)?|at[eé](?: que)?|antes de(?: que)?)\b\s*"),
-    ((" bis", "bevor", "solange"), r"\b(?:bis|bevor|solange)\b\s*"),
-    (("пока", "до "), r"\b(?:до тех пор,? пока|пока|до)\b\s*"),
-    (("直到", "直至", "知道"), r"(?:直到|直至|知道)\s*"),
+    ("until|till|til |unless|before", r"\b(?:until+|till?|unless|before)\b[:\s]*"),
+    ("stop when|stop only|stop once|only ", r"\b(?:(?:stop|exit|quit|return) (?:only )?|only (?:stop|come back|report|ping|return)\b[^.\n]{0,16}? )(?:when|once|if|after)\b\s*"),
+    ("tant qu|jusqu'|avant", r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
+    ("hasta|até|ate |antes", r"\b(?:hasta(?: que)?|at[eé](?: que)?|antes de(?: que)?)\b\s*"),
+    (" bis|bevor|solange", r"\b(?:bis|bevor|solange)\b\s*"),
+    ("пока|до ", r"\b(?:до тех пор,? пока|пока|до)\b\s*"),
+    ("直到|直至|知道", r"(?:直到|直至|知道)\s*"),
 )
-POSTPOSED = ((("まで",), r"(?<!最後)(?:する|なる)?まで"), (("때까지",), r" ?때까지"), (("前",), r"之?前"))
-TRAILING = (("then", " -", "\u2013", "\u2014", "please", "ok", "pls", "thank", "为止"),
+POSTPOSED = (("まで", r"(?<!最後)(?:する|なる)?まで"), ("때까지", r" ?때까지"), ("前", r"之?前"))
+TRAILING = ("then| -|\u2013|\u2014|please|ok|pls|thank|为止",
             r"[,\s]+(?:and )?then\b|\s+[-\u2013\u2014]+\s|\s*\b(?:please|ok(?:ay)?|pls|thanks|thank you)\W*$|为止")
 NUMBERS = (
     ("half 半", .5), ("a an one next una un une uma eine 一", 1), ("two couple dos duas deux zwei два 两 兩", 2),
-    ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6),
-    ("seven", 7), ("eight", 8), ("nine", 9), ("ten", 10), ("twelve", 12), ("fifteen", 15),
-    ("twenty", 20), ("thirty", 30),
-    ("forty-five", 45), ("ninety", 90))
-TIME_WORDS = ("hour", "minut", " min", "hr", "hora", "heure", "stunde", "час", "минут", "小时", "小時", "分", "時間", "시간")
+    ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7), ("eight", 8),
+    ("nine", 9), ("ten", 10), ("twelve", 12), ("fifteen", 15), ("twenty", 20), ("thirty", 30), ("forty-five", 45),
+    ("ninety", 90))
+TIME_WORDS = "hour|minut| min|hr|hora|heure|stunde|час|минут|小时|小時|分|時間|시간"
 LASTS = (
     r"\b(?:for|next|durante|por|pendant)\s+(?:the |a (?=couple)|next |about |around |at least |another )*(half|couple"
     r"|\d+(?:[.,]\d+)?|[a-zà-ÿ-]+)(?:\s+an?\b|\s+of)?\s*(?:more |full )?(h(?:ours?|rs?|oras?|eures?)?|m(?:inutes?|ins?"
@@ -1690,12 +1874,11 @@ LASTS = (
     r"(\d+|[一两兩三半]|zwei|eine|два)\s*[个個]?\s*(stunden?|час\w*|小时|小時|時間|시간|minuten?|минут\w*|分钟|分鐘|分間|분)")
 CLOCK = (r"\b(?:until|till?|hasta las?|at[eé] [aà]?s?|jusqu'[aà]|bis|до)\s+(?:(noon|midnight)|(\d{1,2})(?:[:h](\d\d))?"
          r"\s*(am|pm|a\.m\.?|p\.m\.?|o'clock|uhr|h\b|(?=\W*$|,))?)(?!\w|\.\d)")
-ASKS_LEAVE = (
+LEAVE = (
     "|what|what's|why|how|where|where's|which|who|whose|is|are|was|were|does|did|has|isn't|aren't|doesn't|didn't|"
     "do you|do we|do i|do they|do the|have you|have we|should i|should we|should it|should the|shall we|shall i|am i|"
     "can i|can we|can it|can this|could i|could we|could it|would it|would that|will it|will this|can you tell|"
     "can you explain|can you describe|can you clarify|could you explain|could you tell|can you please explain|")
-REQUEST = "|can|could|would|will|"
 
 
 INTENTS = ("arm", "pause", "disarm")
@@ -2052,6 +2235,8 @@ def todo_changes(call, result):
                                       for t in entries]
     if call.get("name") == "TaskCreate" and isinstance(outcome, dict) and isinstance(outcome.get("task"), dict):
         return [(f"task:{outcome['task'].get('id')}", str(outcome["task"].get("subject") or ""), False)]
+    if isinstance(outcome, dict) and outcome.get("success") is False:
+        return []                               # such as an update of a task that is gone
     if call.get("name") == "TaskUpdate" and given.get("status") in ("pending", "in_progress", "completed", "deleted"):
         text = None if given["status"] == "deleted" else str(given.get("subject") or "")
         return [(f"task:{given.get('taskId')}", text, given["status"] == "completed")]
@@ -2090,7 +2275,7 @@ def ran_well(rows, command, since):
             continue
         ran = " ".join(given["command"].split())
         if ran == wanted or (ran.startswith("cd ") and ran.partition(" && ")[2] == wanted):
-            if str(made.get("timestamp", "")) >= since and not given.get("run_in_background"):
+            if str(made.get("timestamp", ""))[:19] >= since[:19] and not given.get("run_in_background"):
                 return ""
             seen = True
     return "it ran only before the item was opened, or in the background; run it again" if seen else \
@@ -2376,7 +2561,7 @@ def units_by_scope(text, shape):
         "lead-in": [last_of[a] for a in sorted(leads) if a in last_of],
         "list": [(blocks[a][1], blocks[b][2]) for a, b in lists],
         "last-list": [(blocks[a][1], blocks[b][2]) for a, b in lists if b >= ending],
-        "table": [b[1:] for b in blocks if b[0] == "table"],
+        "parts": [b[1:] for b in blocks if b[0] == "table"] + [(blocks[a][1], blocks[b][2]) for a, b in lists],
         "whole": [(sentences[0][0], sentences[-1][1])] if short else []}
 
 
@@ -2540,7 +2725,7 @@ def human_part(text):
         return ""
     if text.lstrip().startswith("[Request interrupted by user"):
         text = filled(text[:text.find("]") + 1], " ") + text[text.find("]") + 1:]
-    for tag in MACHINE_TAGS if "<" in text else ():
+    for tag in MACHINE_TAGS.split("|") if "<" in text else ():
         start = text.find("<" + tag)
         while start >= 0:
             close = text.find("</" + tag + ">", start)
@@ -2567,35 +2752,39 @@ def plain(text):
 
 
 def present(needs, low):
-    """True if one of the literals NEEDS, or each of one tuple of them, stands in LOW."""
-    for need in needs:
-        if need in low if need.__class__ is str else all(word in low for word in need):
+    """True if one of the literals of NEEDS ("a|b&c": a, or both b and c) stands in LOW."""
+    for need in needs.split("|"):
+        if need in low or "&" in need and all(word in low for word in need.split("&")):
             return True
     return False
 
 
 def candidates(low, gated):
     """The rules that may hold for the text LOW, by their needs alone."""
-    low = "\n" + low.lstrip()
-    head = low[:200]
-    return [rule for rule in INTENT_RULES if (gated or rule[1] == "arm") and present(
-        rule[3], low if rule[2] not in ("whole", "first") else head if rule[2] == "first" or len(low) < 200 else "")]
+    low, found, latin = "\n" + low.lstrip(), [], low.isascii()
+    for rule in INTENT_RULES:
+        if (gated or rule[0][:3] == "arm") and not (latin and rule[2][0] > "\u2e80"):
+            read = low[:200] if rule[1] in ("whole", "first") else low
+            if (rule[1] != "whole" or len(low) < 200) and present(rule[2], read):
+                found.append(rule)
+    return found
 
 
 def may_matter(text, gated, own=None):
     """A cheap test, without re: may TEXT hold an intent that matters (GATED: the session has a contract)?"""
     low = plain(human_part(text))
-    return low.lstrip()[:9] in ("contract:", "/contract") or bool(candidates(low, gated) or own_phrases(low, gated, own))
+    head = low.lstrip()[:9]
+    return head in ("contract:", "/contract") or bool(candidates(low, gated) or own_phrases(low, gated, own))
 
 
 def own_phrases(low, gated, own):
     """The operator's own literal phrases (OWN: intent to phrases) that stand in LOW as whole words, as hits."""
     found = []
-    for intent, phrase in [(i, plain(p.strip())) for i in own or () if gated or i == "arm" for p in own[i] if p.strip()]:
-        at = low.find(phrase)
-        edges = low[max(at, 1) - 1:max(at, 0)] + low[at + len(phrase):at + len(phrase) + 1]
-        if at >= 0 and not (phrase.isascii() and edges.strip("'\"").isalnum()):
-            found.append(("own." + intent, intent, at, at + len(phrase), at))
+    for intent, said in [(i, plain(p.strip())) for i in own or () if gated or i == "arm" for p in own[i] if p.strip()]:
+        at = low.find(said)
+        edges = low[max(at, 1) - 1:max(at, 0)] + low[at + len(said):at + len(said) + 1]
+        if at >= 0 and not (said.isascii() and edges.strip("'\"").isalnum()):
+            found.append(("own." + intent, intent, at, at + len(said), at))
     return found
 
 
@@ -2634,7 +2823,8 @@ def read_command(text):
     words = bare[9:].lstrip(":\uff1a ").split("\n")[0].split()
     verb = plain(words[0]).strip(".!,;:\u3002") if words else "status"
     if verb == "arm":
-        return (verb, shortened(" ".join(words[2 if plain(" ".join(words[1:2])) in ("until", "till", "unless") else 1:])))
+        skip = 2 if plain(" ".join(words[1:2])) in ("until", "till", "unless") else 1
+        return (verb, shortened(" ".join(words[skip:])))
     verb = "stop" if verb == "disarm" else verb
     return (verb,) if verb in CONTRACT_WORDS else ("?", words[0][:40])
 
@@ -2650,11 +2840,13 @@ def ends_of(text):
 
 
 def judged(text):
-    """TEXT as it is judged: what is only shown set aside, then folded. As long as TEXT."""
+    """TEXT as it is judged: what is only shown set aside, then in plain letters. As long as TEXT."""
     bare = text.strip()
     if len(bare) < 60 and bare[:1] in ("\"", "'", "\u201c", "\u300c") and bare[1:-1].isalpha():
         return plain(text.replace(bare, " " + bare[1:-1] + " "))     # nothing but one quoted word: that word
     low = plain(display(text))
+    if "\n|" in "\n" + low:
+        low = "\n".join(SHOWN * len(line) if line[:1] == "|" else line for line in low.split("\n"))     # a table
     if "</" not in low:
         return low
     import re
@@ -2682,7 +2874,7 @@ def sentences(low):
 def compiled(pattern):
     """PATTERN with its named pieces put in, compiled."""
     import re
-    for name, piece in PIECES:
+    for name, piece in PIECES if "%" in pattern else ():
         pattern = pattern.replace("%" + name + "%", piece)
     return re.compile(pattern)
 
@@ -2692,23 +2884,29 @@ def find_hits(low, parts, rules):
     hits, excused, cache = [], [], {}
     for rule in rules if parts else ():
         # A second rule of the same intent adds nothing to a sentence, and compiling it is dear.
-        same = [hit[2] for hit in hits if hit[1] == rule[1]]
+        intent = rule[0].split(".")[0]
+        same = [hit[2] for hit in hits if hit[1] == intent]
         left = [p for p in parts if not any(p[0] <= start < p[1] for start in same)] if same else parts
-        if same and not any(present(rule[3], "\n" + low[p[0]:p[2]]) for p in left):
+        if same and not any(present(rule[2], "\n" + low[p[0]:p[2]]) for p in left):
             continue
         for part, start, end, at in rule_spans(rule, low, parts):
-            why = excuse_of(rule[5], low, part, (start, at, end), cache)
+            why = excuse_of(rule[4].split(), low, part, (start, at, end), cache)
             if why:
                 excused.append((rule[0], start, end, why))
             else:
-                hits.append((rule[0], rule[1], start, end, at))
+                hits.append((rule[0], intent, start, end, at))
     return hits, excused
 
 
 def rule_spans(rule, low, parts):
     """(sentence, start, end, where the pattern begins) for each sentence in which RULE's pattern holds in its scope."""
-    scope, edge = rule[2], "" if rule[3][0][0] > "\u2e80" else r"\b"        # Chinese and its like have no word boundary
-    pattern = compiled(edge + "(?:" + rule[4] + ")" + (r"(?=\W*\Z)" if scope == "whole" else ""))
+    scope, edge = rule[1], "" if rule[2][0] > "\u2e80" else r"\b"        # Chinese and its like have no word boundary
+    verbs = next((words for name, words in VERBS if name == scope), "")
+    if verbs and not any("|" + word.strip(",.:;") in verbs for word in low.split()):
+        return []
+    pattern = compiled(edge + "(?:" + rule[3] + ")" + (r"(?=\W*\Z)" if scope == "whole" else ""))
+    if scope == "cues":
+        return cue_spans(pattern, low, parts)
     if scope == "prompt":
         m = pattern.search(low)
         at = m and max(m.start(n) for n in range(pattern.groups + 1))
@@ -2720,7 +2918,7 @@ def rule_spans(rule, low, parts):
             m = pattern.search(low, at, end)
             if not m:
                 break
-            start = placed(low, part[0], parts[0][0], m.start(), scope)
+            start = placed(low, part[0], parts[0][0], m.start(), scope, verbs)
             if start >= 0:
                 found.append((part, start, m.end(), m.start()))
                 break
@@ -2728,13 +2926,23 @@ def rule_spans(rule, low, parts):
     return found
 
 
-def placed(low, start, first, at, scope):
+def cue_spans(pattern, low, parts):
+    """As rule_spans, for a pattern whose groups are kinds of cues: two of different kinds must stand close together."""
+    last, found = {}, []
+    for m in pattern.finditer(low):
+        near = [at for kind, (at, end) in last.items() if kind != m.lastindex and m.start() - end < 200
+                and (1 in (kind, m.lastindex) or 4 not in (kind, m.lastindex))]
+        if near and not found:
+            at = min(near)
+            found = [(part, at, m.end(), at) for part in parts if part[0] <= at < part[2]]
+        last[m.lastindex] = m.span()
+    return found
+
+
+def placed(low, start, first, at, scope, verbs):
     """Where the order begins whose words stand at AT in the sentence at START, if SCOPE wants them there; else -1."""
-    if scope in ("whole", "first"):
-        return at if led(low, first, at, False) else -1
-    if scope in ("start", "clause"):
-        return at if led(low, start, at, scope == "clause") else -1
-    verbs = next((words for name, words in VERBS if name == scope), "")
+    if scope in ("whole", "first", "start", "clause"):
+        return at if led(low, first if scope in ("whole", "first") else start, at, scope == "clause") else -1
     place = max(start, at - 160)
     words = [word.rstrip(",") for word in low[place:at + 12].split(" ")]
     for n, word in enumerate(words[:-1] if verbs else ()):
@@ -2760,7 +2968,7 @@ def led(low, start, at, clause):
         words = bare.split()[-5:]
         tails = [" ".join(words[n:]) for n in range(len(words))]
         word = next((tail for tail in tails if "|" + tail + "|" in OPENERS and bare.endswith(tail)), "")
-        word = word or next((tail for tail in CJK_OPENERS if bare.endswith(tail)), "")
+        word = word or next((tail for tail in CJK_OPENERS.split("|") if bare.endswith(tail)), "")
         if not word and words[-1].isdigit() and gap[0] in ".)":
             word = words[-1]                           # the number of a list's entry
         if not word:
@@ -2771,14 +2979,16 @@ def led(low, start, at, clause):
 def excuse_of(ids, low, part, place, cache):
     """The id of the first excuse of IDS, or of a family in IDS, that holds at PLACE in the sentence PART."""
     start, at, end = place
-    for name, needs, where, pattern, _ in INTENT_EXCUSES:
+    line = low.rfind("\n", 0, start) + 1
+    entry = line if low[line:start].lstrip()[:1] in "-*+\u2022" else 0         # "list": what stands above a list's entry
+    where = {"before": (part[0], start), "within": (start, at), "upto": (part[0], at), "after": (end, part[1]),
+             "line": (line, start), "list": (0, entry), "sentence": (part[0], part[2]), "prompt": (0, len(low))}
+    for name, needs, scope, pattern, _ in INTENT_EXCUSES:
         if name in ids or name.split(".")[0] in ids:
-            line = low.rfind("\n", 0, start) + 1
-            a, b = {"before": (part[0], start), "within": (start, at), "after": (end, part[1]), "line": (line, start),
-                    "sentence": (part[0], part[2]), "prompt": (0, len(low))}[where]
-            if a < b and (not needs or present(needs, low[a:b])):
+            a, b = where[scope]
+            if a < b and present(needs, low[a:b]):
                 regex = cache[name] = cache.get(name) or compiled(pattern)
-                if (regex.search if where in ("before", "prompt") else regex.match)(low, a, b):
+                if (regex.search if scope in ("before", "upto", "prompt", "list") else regex.match)(low, a, b):
                     return name
     return ""
 
@@ -2801,11 +3011,12 @@ def condition_span(low, part, start, end, at):
     if " before you " in low[at:end]:
         return part[0], low.rfind(" before you ", at, end)
     for first, last in ((at, part[1]), (part[0], start)):
-        found = [compiled(pattern).search(low, first, last) for needs, pattern in CONNECTIVES if present(needs, low)]
+        found = [compiled(pattern).search(low, first, last) for needs, pattern in CONNECTIVES
+                 if present(needs, low[max(first - 1, 0):last])]
         best = min((m for m in found if m), key=lambda m: m.start(), default=None)
         if best:
             # A condition in Chinese, or one that is put first, ends at a comma.
-            ends = ((",", "\u3001", " and "), r"[,\u3001]| and ") if last == start or best[0] > "\u4e00" else TRAILING
+            ends = (",|\u3001| and ", r"[,\u3001]| and ") if last == start or best[0] > "\u4e00" else TRAILING
             m = present(ends[0], low[best.end():last]) and compiled(ends[1]).search(low, best.end(), last)
             last = m.start() if m else last
             return best.end(), best.end() + len(low[best.end():last].rstrip(" \t,:.!\u3001"))
@@ -2873,8 +3084,8 @@ def is_question(low, parts):
     words = [word.strip(",.!?:") for word in low[start:end].split(None, 12)[:12]]
     while words and "|" + words[0] + "|" in OPENERS + "|hold|":
         words.pop(0)
-    asking = any("|" + " ".join(words[:n]) + "|" in ASKS_LEAVE for n in (1, 2, 3, 4))
-    if words and "|" + words[0] + "|" in REQUEST and not asking:
+    asking = any("|" + " ".join(words[:n]) + "|" in LEAVE for n in (1, 2, 3, 4))
+    if words and words[0] in ("can", "could", "would", "will") and not asking:
         return False                                   # "can you fix it?" asks for work, not for an answer
     if "?" in low[end:past] or low[start:end].rstrip().endswith(("吗", "呢", "か", "까")):
         return True
@@ -2953,13 +3164,14 @@ def next_contract(contract, stop, verdict, now):
         after["work"] = 0
     if verdict.holds:
         after.update(streak=after["streak"] + 1, blocks=after["blocks"] + 1, block_at=now,
-                     message=digest(fold(stop.message or "")), told=with_told(contract, "policy"),
+                     message=digest(fold(stop.message or "")),
+                     told=with_told(contract, "claim" if verdict.why == UNCLAIMED else "policy"),
                      plan_held=contract["plan_held"] or stop.mode == "plan",
                      items=[{**item, "held": True} if item["state"] == OPEN else item for item in contract["items"]])
-        if verdict.why == UNCLAIMED:
-            after["told"] = with_told(after, "claim")
         after.update(host_run=after["host_run"] + 1, boundary_blocks=after["boundary_blocks"] + 1,
-                     owed=fingerprint(contract), standing="stopped" if verdict.last else "working")
+                     owed=fingerprint(contract))
+        if contract["mode"] == "away":
+            after["standing"] = "stopped" if verdict.last else "working"
     elif verdict.cls in ENDS:
         after.update(state=ENDS[verdict.cls], changed_at=now)
     elif verdict.cls == "ALLOW-DEGRADED":
@@ -3249,8 +3461,8 @@ def arm(contract, prompt, settings, now):
     for text in heard["items"]:
         after = add_item(after, text, "prompt", now)[0]
     word = "armed" if fresh else "amended" if after["condition"] != contract["condition"] else "armed already"
-    if settings.observe:
-        word = "observing"
+    if settings.observe or prompt.away:
+        word = "observing" if settings.observe else "away"
     return after, Answer(system=say(word, after, now), context=describe(after, settings, now, word))
 
 
@@ -3382,7 +3594,7 @@ def item_lines(contract, most):
 
 def block_text(contract, stop, verdict, settings):
     """The reason for a hold, for the model: the first after arming with the policy, all within their limits."""
-    first = "policy" not in contract["told"]
+    first = "policy" not in contract["told"] and verdict.why != UNCLAIMED      # a clean end has no fork to decide
     owed = items_in(contract, OPEN)
     lines = [HELD, "condition: " + cut(quoted(contract), 400 if first else 160)]
     if verdict.why:
@@ -3775,7 +3987,8 @@ class Hook:
         if not isinstance(event, str) or event not in EVENTS:
             return Reply() if event in QUIET_EVENTS else tell(fault_line("event", why=one_line(repr(event), 60)))
         try:
-            if self.environ.get("CLAUDE_PLUGIN_ROOT") and in_settings(self.environ, self.payload.get("cwd")):
+            project = self.environ.get("CLAUDE_PROJECT_DIR") or self.payload.get("cwd")
+            if self.environ.get("CLAUDE_PLUGIN_ROOT") and in_settings(self.environ, project):
                 return Reply()                  # settings register this hook too: one of the two decides
             self.store = Store(store_dir(self.environ))
             return getattr(self, EVENTS[event])()
@@ -3857,7 +4070,7 @@ class Hook:
         """The live contract of the session that this one provably came from, None if nothing proves one (HOST 6)."""
         if self.payload.get("source") not in ("clear", "fork", "compact", "resume"):
             return None
-        pid, head = self.environ.get("CLAUDE_PID"), read_head(self.payload.get("transcript_path"))
+        pid, head = client_process(self.environ), read_head(self.payload.get("transcript_path"))
         links = [row.get("forkedFrom") for row in head if isinstance(row.get("forkedFrom"), dict)]
         names = {session_file(link.get("sessionId")) for link in links} | {session_file(row.get("sessionId")) for row in head}
         if self.payload["source"] == "clear":
@@ -4134,7 +4347,7 @@ class Hook:
         if self.switch not in ("", "1", "observe") and "switch" not in contract["told"]:
             self.notes.append(f"SESSION_CONTRACT={one_line(self.switch, 20)!r} is no known value (0, 1, observe); the gate is on")
             contract = {**contract, "told": with_told(contract, "switch")}
-        return {**contract, "keys": keys, "pins": settings.pins, "pid": self.environ.get("CLAUDE_PID", ""),
+        return {**contract, "keys": keys, "pins": settings.pins, "pid": client_process(self.environ),
                 "transcript": path if isinstance(path, str) and path else contract["transcript"]}
 
     def fault_of(self, loaded):
@@ -4169,6 +4382,16 @@ def unsaved(verdict, evidence, stop, settings):
                                ) if over else verdict
     return verdict.replace(cls="ALLOW-FAULT", why="neither store nor transcript can count the holds") if stop.active \
         else verdict
+
+
+def client_process(environ):
+    """The client process, told apart from another one with the same number by its start; "" if unknown."""
+    pid = environ.get("CLAUDE_PID", "")
+    try:
+        stat = read_file(f"/proc/{int(pid)}/stat", 4096) or b""
+    except (StoreError, ValueError):
+        stat = b""
+    return pid and f"{pid} {stat.rpartition(b')')[2].split()[19].decode()}" if stat else pid
 
 
 def in_settings(environ, cwd):
@@ -4228,6 +4451,8 @@ def read_config(data, path):
             raise ValueError(f"unknown setting {name!r}; known are {', '.join(sorted(SETTINGS))}")
         if type(given) is not type(SETTINGS[name]) or (type(given) is int and given < 1):
             raise ValueError(f"{name} must be {SETTING_KINDS[type(SETTINGS[name])]}, not {given!r}")
+        if name == "check_seconds" and given > 140:
+            raise ValueError("check_seconds is at most 140: the client ends the hook after 150 seconds")
         if name in CHOICES and given not in CHOICES[name]:
             raise ValueError(f"{name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
     return value
@@ -5328,7 +5553,9 @@ def containers(text):
 
 
 def hook_entries(command):
-    return {event: {"hooks": [{"type": "command", "command": command, "timeout": seconds}]}
+    """The group to register for each event. What a Stop shows while it runs says who is at it: a check may take minutes."""
+    told = {"Stop": {"statusMessage": f"{NAME}: may this turn end?"}}
+    return {event: {"hooks": [{"type": "command", "command": command, "timeout": seconds, **told.get(event, {})}]}
             for event, seconds in TIMEOUTS.items()}
 
 

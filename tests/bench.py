@@ -2,7 +2,7 @@
 
     python tests/bench.py [ROUNDS]
 
-Times are user+sys of the whole process. Each round runs every case once, so that a busy machine slows all of them alike;
+Times are user+sys of the whole process. Each round runs every case once, so that a busy machine slows all alike;
 a ratio is taken within its round. Nothing is asserted: the table is for the reader.
 """
 import json
@@ -16,7 +16,8 @@ import tempfile
 FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "session_contract.py")
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 NOTHING = ["-c", "pass"]
-LARGE = (("'a'", "a"), ("'.'", "."), ("'\\n'", "\n"), ("'1,'", "1,"), ("'stop   x'", "stop   x"), ("prose", "The file is ported. "))
+LARGE = (("'a'", "a"), ("'.'", "."), ("'\\n'", "\n"), ("'1,'", "1,"), ("'stop   x'", "stop   x"),
+         ("prose", "The file is ported. "))
 
 
 class Bench:
@@ -67,9 +68,11 @@ class Bench:
         done = {"last_assistant_message": "All 265 exporters are ported; the suite is green."}
         return (
             ("SessionStart, not armed", self.payload("SessionStart", "other", source="startup"), 0),
-            ("UserPromptSubmit, not armed", self.payload("UserPromptSubmit", "other", prompt="Where do the timings end up?"), 0),
+            ("UserPromptSubmit, not armed", self.payload("UserPromptSubmit", "other",
+                                                         prompt="Where do the timings end up?"), 0),
             ("Stop, not armed", self.payload("Stop", "other", stop_hook_active=False, **said), 0),
-            ("UserPromptSubmit, armed", self.payload("UserPromptSubmit", prompt="Use tabs in the exporters, as the others do."), 0),
+            ("UserPromptSubmit, armed", self.payload("UserPromptSubmit",
+                                                     prompt="Use tabs in the exporters, as the others do."), 0),
             ("Stop, armed, let go", self.payload("Stop", stop_hook_active=False, **done), 0),
             ("Stop, armed, held", self.payload("Stop", stop_hook_active=False, **said), 2))
 
@@ -100,7 +103,8 @@ def main():
         print(f"{'form':10} {'case':30} {'ms':>7} {'ratio':>7} {'min':>6} {'max':>6}")
         for (form, what), pairs in found.items():
             ratios = [ratio for _, ratio in pairs]
-            print(f"{form:10} {what:30} {1000 * statistics.median(s for s, _ in pairs):7.1f} {statistics.median(ratios):7.2f} "
+            spent = 1000 * statistics.median(seconds for seconds, _ in pairs)
+            print(f"{form:10} {what:30} {spent:7.1f} {statistics.median(ratios):7.2f} "
                   f"{min(ratios):6.2f} {max(ratios):6.2f}")
         print(f"\n{'one megabyte of':20} {'Stop, s':>9} {'prompt, s':>10}   (armed, installed form)")
         for name, unit in LARGE:

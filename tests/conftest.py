@@ -72,8 +72,10 @@ def without_room():
 
 def launch(environ, stdin=b"", *arguments, flags=("-I", "-S"), script=False, room=True, **more):
     """Run the program as a process and wait for it."""
-    done = subprocess.run(command_line(*arguments, flags=flags, script=script), input=stdin, env=environ, timeout=PATIENCE, check=False,
-                          preexec_fn=None if room else without_room, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+    done = subprocess.run(command_line(*arguments, flags=flags, script=script), input=stdin, env=environ,
+                          timeout=PATIENCE, check=False,
+                          preexec_fn=None if room else without_room, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          **more)
     return Run(done.returncode, done.stdout, done.stderr)
 
 

@@ -27,10 +27,12 @@ def done(run, *fragments):
 # --- usage ----------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("arguments", rows(
-    ("an unknown command", ["frobnicate"]), ("an unknown option", ["status", "--frobnicate"]), ("an item without a verb", ["item"]),
+    ("an unknown command", ["frobnicate"]), ("an unknown option", ["status", "--frobnicate"]),
+    ("an item without a verb", ["item"]),
     ("an unknown verb of items", ["item", "drop", "i1"]), ("a missing reason", ["item", "waive", "i1"]),
     ("missing evidence", ["item", "done", "i1"]), ("a class that is not on the list", [
-        "item", "escalate", "i1", "--class", "doubt", "--reason", "unsure"]), ("an option without its value", ["status", "--session"]),
+        "item", "escalate", "i1", "--class", "doubt", "--reason", "unsure"]),
+        ("an option without its value", ["status", "--session"]),
     ("one argument too many", ["status", "a"]), ("nothing but an empty word", [""])))
 @pytest.mark.parametrize("script", [False, True], ids=["installed", "as a script"])
 def test_wrong_usage_exits_64_and_never_2(session, arguments, script):
@@ -45,14 +47,16 @@ def test_help_is_printed(session, arguments):
 
 def test_help_names_every_command(session):
     text = done(session.command("--help"))
-    assert [verb for verb in ("status", "log", "arm", "disarm", "policy", "explain", "item", "demo") if verb not in text] == []
+    assert [verb for verb in ("status", "log", "arm", "disarm", "policy", "explain", "item",
+                              "demo") if verb not in text] == []
 
 
 def test_the_version_is_printed(session):
     done(session.command("--version"), sc.__version__)
 
 
-@pytest.mark.parametrize("arguments", [["status"], ["log"], ["arm", "x"], ["disarm"], ["item", "list"], ["item", "add", "a"]])
+@pytest.mark.parametrize("arguments", [["status"], ["log"], ["arm", "x"], ["disarm"], ["item", "list"],
+                                       ["item", "add", "a"]])
 def test_without_a_session_a_command_says_how_to_name_one(session, arguments):
     refused(launch(session.environ, b"", *arguments), "--session", "--last")
 
@@ -65,7 +69,8 @@ def test_an_id_that_names_no_file_is_refused(session, name):
 
 @pytest.mark.parametrize("arguments", rows(
     ("disarm", ["disarm"]), ("pause", ["pause"]), ("item add", ["item", "add", "a"]), ("item list", ["item", "list"]),
-    ("item done", ["item", "done", "i1", "--evidence", "note:seen"]), ("item waive", ["item", "waive", "i1", "--reason", "a"])))
+    ("item done", ["item", "done", "i1", "--evidence", "note:seen"]),
+    ("item waive", ["item", "waive", "i1", "--reason", "a"])))
 def test_a_session_that_is_not_armed_has_nothing_to_change(session, arguments):
     refused(session.command(*arguments), "nothing is armed", "s1")
 
@@ -329,7 +334,8 @@ def test_an_item_is_closed(armed, arguments, state):
     ("evidence that says nothing", ["done", "i1", "--evidence", "note:done"]),
     ("a file that is not there", ["done", "i1", "--evidence", "file:/nonexistent/report.txt"]),
     ("a command that nothing shows", ["done", "i1", "--evidence", "command:make test"]),
-    ("a waiver without a reason", ["waive", "i1", "--reason", " "]), ("a waiver of dots", ["waive", "i1", "--reason", "..."]),
+    ("a waiver without a reason", ["waive", "i1", "--reason", " "]),
+    ("a waiver of dots", ["waive", "i1", "--reason", "..."]),
     ("an escalation without a reason", ["escalate", "i1", "--class", "irreversible", "--reason", ""]),
     ("an item that is not there", ["waive", "i9", "--reason", "out of scope"])))
 def test_what_proves_nothing_closes_nothing(armed, arguments):
@@ -361,7 +367,8 @@ def test_an_escalated_item_can_still_be_closed(armed):
 
 
 def test_the_reason_and_the_evidence_are_listed(armed):
-    for number, arguments in enumerate((["waive", "--reason", "out of scope"], ["done", "--evidence", "url:https://ci/7"]), 1):
+    for number, arguments in enumerate((["waive", "--reason", "out of scope"],
+                                        ["done", "--evidence", "url:https://ci/7"]), 1):
         armed.command("item", "add", f"item {number}")
         armed.command("item", arguments[0], f"i{number}", *arguments[1:])
     done(armed.command("item", "list"), "out of scope", "https://ci/7", "self-attested")
@@ -379,7 +386,8 @@ def test_a_number_is_never_given_twice(armed):
 WIDE = "the 出力 of “Größe” is green 🛑"
 
 
-@pytest.mark.parametrize("arguments", [["status"], ["status", "--json"], ["log"], ["item", "list"], ["item", "add", WIDE],
+@pytest.mark.parametrize("arguments", [["status"], ["status", "--json"], ["log"], ["item", "list"],
+                                       ["item", "add", WIDE],
                                        ["arm", WIDE], ["policy"]])
 @pytest.mark.parametrize("coding", ["ascii", "cp1252"])
 def test_a_narrow_encoding_does_not_break_a_command(session, arguments, coding):
@@ -401,12 +409,14 @@ def test_a_reader_that_goes_away_is_no_error_of_ours(armed, arguments):
 # --- the demonstration ----------------------------------------------------------------------------
 
 @pytest.mark.parametrize("environ", rows(
-    ("in a shell of the operator's", {}), ("in the agent's shell", {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}),
+    ("in a shell of the operator's", {}), ("in the agent's shell",
+                                           {"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}),
     ("with the hook switched off", {"SESSION_CONTRACT": "0"}), ("while observing", {"SESSION_CONTRACT": "observe"})))
 def test_the_demonstration_shows_what_really_went_over_the_streams(session, environ):
     text = done(session.command("demo", environ=environ))
     steps = [line for line in text.splitlines() if line.startswith(("UserPromptSubmit:", "Stop:"))]
-    assert steps == ["UserPromptSubmit: exit 0", "Stop: exit 2", "Stop: exit 0", "UserPromptSubmit: exit 0", "Stop: exit 0"]
+    assert steps == ["UserPromptSubmit: exit 0", "Stop: exit 2", "Stop: exit 0", "UserPromptSubmit: exit 0",
+                     "Stop: exit 0"]
     assert sc.HELD in text and CONDITION in text and "released" in text
     assert not os.path.exists(session.store)
 

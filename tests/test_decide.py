@@ -5,11 +5,13 @@ import os
 import pytest
 
 import session_contract as sc
-from conftest import (ARMING, ASKING, CONDITION, HONEST, OWING, QUESTION, RUNNING, WAITING, NoTranscript, Pure, Real, Session,
+from conftest import (ARMING, ASKING, CONDITION, HONEST, OWING, QUESTION, RUNNING, WAITING, NoTranscript, Pure, Real,
+                      Session,
                       Transcript, calls, closes, ends, held, item, let_go, play, rows, says, sets, told)
 
 BEAT = {"id": "w1", "schedule": "* * * * *", "recurring": True, "prompt": "look at the build again"}
-SUBAGENT = {"id": "a1", "type": "subagent", "status": "running", "description": "review", "agent_type": "general-purpose"}
+SUBAGENT = {"id": "a1", "type": "subagent", "status": "running", "description": "review",
+            "agent_type": "general-purpose"}
 STALL = [ends(OWING, "BLOCK")] * 3 + [ends(OWING, "ALLOW-DEGRADED")]
 
 
@@ -79,10 +81,12 @@ STORIES = rows(
      [says("Can you fix the exporter? Don't stop until the suite is green."), ends(ASKING, "BLOCK")]),
     ("an escalated item lets its question go",
      [says(ARMING), item("a"), closes("escalate"), ends(ASKING, "ALLOW-ESCALATED")]),
-    ("an escalation does not cover a continuation", [says(ARMING), item("a"), closes("escalate"), ends(OWING, "BLOCK")]),
+    ("an escalation does not cover a continuation",
+     [says(ARMING), item("a"), closes("escalate"), ends(OWING, "BLOCK")]),
     ("an escalation does not cover other open items",
      [says(ARMING), item("a"), item("b"), closes("escalate"), ends(ASKING, "BLOCK")]),
-    ("a wait that a task confirms is let go", [says(ARMING), ends(WAITING, "ALLOW-WAITING", background_tasks=[RUNNING])]),
+    ("a wait that a task confirms is let go", [says(ARMING),
+                                               ends(WAITING, "ALLOW-WAITING", background_tasks=[RUNNING])]),
     ("a wait that nothing confirms is held", [says(ARMING), ends(WAITING, "BLOCK")]),
     ("a finished task confirms no wait",
      [says(ARMING), ends(WAITING, "BLOCK", background_tasks=[{**RUNNING, "status": "completed"}])]),
@@ -100,16 +104,19 @@ STORIES = rows(
     ("a ticket excuses open items too",
      [says(ARMING), item("a"), ends(WAITING, "ALLOW-WAITING", background_tasks=[RUNNING])]),
     ("a wakeup is a ticket each time",
-     [says(ARMING), ends(WAITING, "ALLOW-WAITING", session_crons=[BEAT]), ends(WAITING, "ALLOW-WAITING", session_crons=[BEAT])]),
+     [says(ARMING), ends(WAITING, "ALLOW-WAITING", session_crons=[BEAT]),
+      ends(WAITING, "ALLOW-WAITING", session_crons=[BEAT])]),
     ("a wakeup without a readable schedule is no ticket",
      [says(ARMING), ends(WAITING, "BLOCK", session_crons=[{**BEAT, "schedule": "soon"}])]),
-    ("a spent time budget ends the contract", [says(ARMING), sets(spent_at=1), ends(OWING, "ALLOW-BUDGET"), ends(OWING, "")]),
+    ("a spent time budget ends the contract", [says(ARMING), sets(spent_at=1), ends(OWING, "ALLOW-BUDGET"),
+                                               ends(OWING, "")]),
     ("a spent time budget ends the contract in the agent's plan mode too",
      [says(ARMING), sets(spent_at=1), ends(OWING, "ALLOW-BUDGET", permission_mode="plan")]),
     ("a time budget that is not spent holds", [says(ARMING), sets(spent_at=9_000_000_000), ends(OWING, "BLOCK")]),
     ("the client's own notice of a limit is let go",
      [says(ARMING), item("a"), ends("Context limit reached. /compact or /clear to continue", "ALLOW-BLOCKER")]),
-    ("the client's own notice of an error is let go", [says(ARMING), ends("API Error: 529 overloaded", "ALLOW-BLOCKER")]),
+    ("the client's own notice of an error is let go",
+     [says(ARMING), ends("API Error: 529 overloaded", "ALLOW-BLOCKER")]),
     ("a report that quotes such a notice is read on",
      [says(ARMING), ends("I fixed the handler that logged \"API Error\". 3 files remain. Continuing.", "BLOCK")]),
 )
@@ -192,7 +199,8 @@ CALLS = rows(
     ("a command of ours under another interpreter is no work",
      bash("/usr/bin/python3.11 -I -S '/x y/session_contract.py' item list"), False),
     ("the installed command is no work", bash("session-contract item done i1 --evidence note:seen"), False),
-    ("the installed command by its path is no work", bash("\"/home/a b/.claude/session-contract/session-contract\" status"),
+    ("the installed command by its path is no work",
+     bash("\"/home/a b/.claude/session-contract/session-contract\" status"),
      False),
     ("a command of ours behind cd is no work", bash("cd /x && python3 session_contract.py item list"), False),
     ("a command of ours behind an assignment is no work",
@@ -221,7 +229,8 @@ def test_a_call_is_work_or_not(call, expected):
 @pytest.mark.parametrize("call, expected", [CALLS[n] for n in (0, 1, 4, 6, 7, 12, 26)])
 def test_a_call_keeps_the_gate_engaged_or_not(call, expected, session):
     session.transcript.says("ready")
-    story = [says(ARMING), *[ends(OWING, "BLOCK")] * 3, calls(**call), ends(OWING, "BLOCK" if expected else "ALLOW-DEGRADED")]
+    story = [says(ARMING), *[ends(OWING, "BLOCK")] * 3, calls(**call),
+             ends(OWING, "BLOCK" if expected else "ALLOW-DEGRADED")]
     found, wanted = play(Real(session), story)
     assert found == wanted
 
@@ -259,7 +268,8 @@ def test_a_call_that_a_later_message_has_passed_by_is_not_waited_for():
 def test_results_of_calls_made_side_by_side_are_told_apart():
     def build(transcript):
         for name in ("1", "2"):
-            transcript.row("assistant", [{"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "make " + name}}])
+            transcript.row("assistant",
+                           [{"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "make " + name}}])
         transcript.row("user", [{"type": "tool_result", "tool_use_id": "2", "content": "x", "is_error": True}])
         transcript.row("user", [{"type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": False}])
 
@@ -293,7 +303,8 @@ def test_another_hook_s_feedback_is_no_hold_of_ours():
 
 @pytest.mark.parametrize("data", rows(
     ("a torn last line", b'{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]}}\n{"type":"assis'),
-    ("rows that are no objects", b'["text"]\n"text"\n7\n{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]}}\n'),
+    ("rows that are no objects",
+     b'["text"]\n"text"\n7\n{"type":"assistant","message":{"content":[{"type":"text","text":"a"}]}}\n'),
     ("content of another shape", b'{"type":"user","message":"text","x":{"text":1}}\n'
                                  b'{"type":"assistant","message":{"content":[7,{"type":"text","text":"a"}]}}\n'),
 ))
@@ -329,7 +340,8 @@ def test_a_row_that_is_still_being_written_is_left_for_the_next_reading(tmp_path
 @pytest.mark.parametrize("prompt_mark", [9_000, 1])
 def test_a_transcript_that_shrank_is_read_from_its_start(tmp_path, prompt_mark):
     evidence = disk_evidence(tmp_path, Transcript().call(command="make").data, read_to=10_000, prompt_mark=prompt_mark)
-    assert evidence.work == 1 and sc.absorb({**sc.CONTRACT, "prompt_mark": 9_000}, evidence, sc.Settings(), 1)["work"] == 1
+    after = sc.absorb({**sc.CONTRACT, "prompt_mark": prompt_mark, "read_to": 10_000}, evidence, sc.Settings(), 1)
+    assert (after["work"], after["prompt_mark"], after["read_to"]) == (1, 0, evidence.end)
 
 
 @pytest.mark.parametrize("path", rows(
@@ -350,7 +362,8 @@ NOON = 1_800_014_400        # a whole hour, so that minutes can be counted from 
     ("a list of minutes", "10,20 * * * *", 600), ("a range of minutes", "7-9 * * * *", 420),
     ("the hour itself is an hour away", "0 * * * *", 3600), ("a range with a step", "10-50/20 * * * *", 600),
     ("a word", "soon", None), ("no text", None, None), ("too few fields", "* * *", None),
-    ("a step of nothing", "*/0 * * * *", None), ("an open range", "5- * * * *", None), ("a minute that no hour has", "61 * * * *",
+    ("a step of nothing", "*/0 * * * *", None), ("an open range", "5- * * * *", None),
+    ("a minute that no hour has", "61 * * * *",
      None), ("a day that no month has", "* * 32 * *", None)))
 def test_a_schedule_is_read(schedule, wait):
     assert sc.cron_wait(schedule, NOON) == wait
@@ -423,7 +436,8 @@ def test_a_prompt_changes_the_contract(text, contract, state, fragment):
 
 @pytest.mark.parametrize("text, state, fragment", rows(
     ("stop", "contract: stop", "disarmed", "released"), ("pause", "contract: pause", "paused", "paused"),
-    ("status", "contract: status", "armed", "the suite is green"), ("nothing at all", "contract:", "armed", "the suite is green"),
+    ("status", "contract: status", "armed", "the suite is green"),
+    ("nothing at all", "contract:", "armed", "the suite is green"),
     ("an unknown word", "contract: dance", "armed", "dance")))
 def test_the_language_free_form_is_answered_without_the_model(text, state, fragment):
     after, answer = hear(text, BOUND)
@@ -437,7 +451,8 @@ def test_the_language_free_form_arms_with_a_condition():
 
 def test_the_help_of_the_language_free_form_names_only_what_it_takes():
     reply = hear("contract: dance", BOUND)[1].reply
-    named = [word for word in ("stop", "pause", "resume", "status") if word in reply.split("takes")[1].split(", not")[0]]
+    named = [word for word in ("stop", "pause", "resume",
+                               "status") if word in reply.split("takes")[1].split(", not")[0]]
     assert named and not [word for word in named if sc.read_prompt("contract: " + word, True)["command"][0] == "?"]
 
 
@@ -554,6 +569,12 @@ def test_observing_keeps_no_count(session):
     assert (session.contract["streak"], session.contract["blocks"]) == (0, 0)
 
 
+def test_observing_judges_each_stop_as_a_first_one(armed):
+    armed.change(streak=3, blocks=50, degraded=True)
+    let_go(armed.stop(environ={"SESSION_CONTRACT": "observe"}))
+    assert armed.classes == ["WOULD-BLOCK"]
+
+
 def test_observing_never_holds_when_nothing_can_be_written(armed):
     let_go(armed.stop(room=False, environ={"SESSION_CONTRACT": "observe"}))
 
@@ -605,7 +626,8 @@ BROKEN = rows(
     ("an unknown state", b'{"schema": 1, "session": "s1", "state": "asleep"}'),
     ("another session's contract", b'{"schema": 1, "session": "s2", "state": "armed"}'),
     ("an item without a text", b'{"schema": 1, "session": "s1", "items": [{"id": "i1", "state": "open"}]}'),
-    ("an item in no known state", b'{"schema": 1, "session": "s1", "items": [{"id": "i1", "text": "a", "state": "gone"}]}'),
+    ("an item in no known state",
+     b'{"schema": 1, "session": "s1", "items": [{"id": "i1", "text": "a", "state": "gone"}]}'),
     ("a place that is no whole number", b'{"schema": 1, "session": "s1", "read_to": 1.5}'),
     ("an item closed at no time", b'{"schema": 1, "session": "s1", "block_at": 1, "items": [{"id": "i1", "text": "a", '
                                   b'"state": "done", "evidence": [{}], "closed_at": "x"}]}'),

@@ -7,7 +7,8 @@ import time
 import pytest
 
 import session_contract as sc
-from conftest import (ARMING, CONDITION, HONEST, OWING, PATIENCE, QUESTION, Run, Session, command_line, held, launch, let_go,
+from conftest import (ARMING, CONDITION, HONEST, OWING, PATIENCE, QUESTION, Run, Session, command_line, held, launch,
+                      let_go,
                       rows, silent, told)
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")
@@ -20,7 +21,8 @@ def raw(session, data, **more):
 # --- input that is no payload ---------------------------------------------------------------------
 
 UNREADABLE = rows(
-    ("no input at all", b""), ("blanks", b" \n\t "), ("a bare word", b"stop"), ("half an object", b'{"hook_event_name": "St'),
+    ("no input at all", b""), ("blanks", b" \n\t "), ("a bare word", b"stop"),
+    ("half an object", b'{"hook_event_name": "St'),
     ("null", b"null"), ("a list", b"[1, 2]"), ("a text", b'"Stop"'), ("a number", b"7"), ("two objects", b"{} {}"),
     ("UTF-16", '{"hook_event_name": "Stop"}'.encode("utf-16")), ("nothing but NUL bytes", b"\0" * 64),
     ("a hundred thousand brackets", b"[" * 100_000), ("an object nested without end", b'{"a":' * 50_000),
@@ -35,8 +37,10 @@ def test_input_that_is_no_payload_is_let_go_and_told(session, data, script):
 
 
 @pytest.mark.parametrize("payload, fragment", rows(
-    ("an empty object", {}, "event"), ("an event of the future", {"hook_event_name": "Frobnicate", "session_id": "s1"}, "Frobnicate"),
-    ("a number for an event", {"hook_event_name": 7}, "event 7"), ("a list for an event", {"hook_event_name": ["Stop"]}, "event"),
+    ("an empty object", {}, "event"), ("an event of the future", {"hook_event_name": "Frobnicate", "session_id": "s1"},
+                                       "Frobnicate"),
+    ("a number for an event", {"hook_event_name": 7}, "event 7"),
+    ("a list for an event", {"hook_event_name": ["Stop"]}, "event"),
     ("an object for an event", {"hook_event_name": {}}, "event"), ("no event", {"session_id": "s1"}, "event"),
     ("another spelling of an event", {"hook_event_name": "stop", "session_id": "s1"}, "stop"),
     ("a Stop without a session", {"hook_event_name": "Stop"}, "no session id")))
@@ -74,17 +78,22 @@ def stop_payload(session, message=OWING, **fields):
     ("plain", lambda data: data), ("with a byte order mark", lambda data: b"\xef\xbb\xbf" + data),
     ("over many lines", lambda data: json.dumps(json.loads(data), indent=4).replace("\n", "\r\n").encode()),
     ("with blanks around it", lambda data: b"\n\n  " + data + b" \r\n\n"),
-    ("not UTF-8 in one field", lambda data: data.replace(b'"hook_event_name"', b'"x": "\xff\xfe\x80", "hook_event_name"')),
+    ("not UTF-8 in one field", lambda data: data.replace(b'"hook_event_name"',
+                                                         b'"x": "\xff\xfe\x80", "hook_event_name"')),
     ("not UTF-8 in the message", lambda data: data.replace(b"225", b"\xff\xc3\x28 225")),
     ("raw UTF-8", lambda data: data.replace(b"225 remain", "残り3件 🛑 225 remain".encode())),
     ("a lone surrogate in the message", lambda data: data.replace(b"225", b"\\udc88\\ud800 225")),
-    ("a lone surrogate in another field", lambda data: data.replace(b'"hook_event_name"', b'"\\ud800": 1, "hook_event_name"')),
+    ("a lone surrogate in another field", lambda data: data.replace(b'"hook_event_name"',
+                                                                    b'"\\ud800": 1, "hook_event_name"')),
     ("a control character in the message", lambda data: data.replace(b"225", b"\\u0000\\u001b[2J 225")),
-    ("an unknown nested field", lambda data: data.replace(b'"hook_event_name"', b'"x": {"y": [{}]}, "hook_event_name"')),
+    ("an unknown nested field", lambda data: data.replace(b'"hook_event_name"',
+                                                          b'"x": {"y": [{}]}, "hook_event_name"')),
     ("a number that is none", lambda data: data.replace(b'"hook_event_name"', b'"x": [NaN, 1e999], "hook_event_name"')),
-    ("the same field twice", lambda data: data.replace(b'"hook_event_name"', b'"session_id": "s2", "hook_event_name"', 1)
+    ("the same field twice", lambda data: data.replace(b'"hook_event_name"', b'"session_id": "s2", "hook_event_name"',
+                                                       1)
      .replace(b"}", b', "session_id": "s1"}')),
-    ("a megabyte field", lambda data: data.replace(b'"hook_event_name"', b'"x": "' + b"y" * 5_000_000 + b'", "hook_event_name"')),
+    ("a megabyte field", lambda data: data.replace(b'"hook_event_name"',
+                                                   b'"x": "' + b"y" * 5_000_000 + b'", "hook_event_name"')),
 ))
 def test_a_contradiction_is_held_however_it_is_written(armed, change):
     held(raw(armed, change(stop_payload(armed))))
@@ -95,20 +104,25 @@ def test_the_end_of_a_message_of_five_megabytes_is_read(armed):
 
 
 @pytest.mark.parametrize("fields", rows(
-    ("tasks that are no list", {"background_tasks": "b1"}), ("tasks that are no objects", {"background_tasks": [1, None, "x"]}),
+    ("tasks that are no list", {"background_tasks": "b1"}),
+    ("tasks that are no objects", {"background_tasks": [1, None, "x"]}),
     ("a task with odd fields", {"background_tasks": [{"id": [], "type": {}, "status": None, "description": 7}]}),
     ("schedules that are no objects", {"session_crons": [1, None]}),
     ("a schedule with odd fields", {"session_crons": [{"id": {}, "schedule": 7, "prompt": []}]}),
-    ("a mode that is no text", {"permission_mode": ["plan"]}), ("a transcript path that is no text", {"transcript_path": {}}),
-    ("a transcript path with a NUL", {"transcript_path": "/tmp/a\0b"}), ("a folder for a transcript", {"transcript_path": "/"}),
+    ("a mode that is no text", {"permission_mode": ["plan"]}),
+    ("a transcript path that is no text", {"transcript_path": {}}),
+    ("a transcript path with a NUL", {"transcript_path": "/tmp/a\0b"}),
+    ("a folder for a transcript", {"transcript_path": "/"}),
     ("no working directory", {"cwd": None}), ("an effort of another shape", {"effort": "medium"}),
     ("an activity that is no boolean", {"stop_hook_active": "true"}), ("no tasks and no schedules", {
-        "background_tasks": ..., "session_crons": ..., "permission_mode": ..., "stop_hook_active": ..., "transcript_path": ...})))
+        "background_tasks": ..., "session_crons": ..., "permission_mode": ..., "stop_hook_active": ...,
+        "transcript_path": ...})))
 def test_a_contradiction_is_held_whatever_the_other_fields_hold(armed, fields):
     held(armed.stop(**fields))
 
 
-@pytest.mark.parametrize("prompt", rows(("no prompt", ...), ("null", None), ("a number", 7), ("a list", ["stop"]), ("empty", "")))
+@pytest.mark.parametrize("prompt", rows(("no prompt", ...), ("null", None), ("a number", 7), ("a list", ["stop"]),
+                                        ("empty", "")))
 def test_a_prompt_without_a_text_is_silent(armed, prompt):
     silent(armed.prompt(prompt))
 
@@ -191,9 +205,12 @@ def test_another_spelling_of_the_switch_holds_and_is_told_once(armed, value):
 # --- session ids ----------------------------------------------------------------------------------
 
 BAD_IDS = rows(
-    ("none", ...), ("null", None), ("empty", ""), ("blank", "   "), ("a number", 42), ("a list", ["s1"]), ("a way out", "../../evil"),
-    ("dots", ".."), ("a hidden name", ".s1"), ("a path", "a/b"), ("a Windows path", "a\\b"), ("a drive", "C:x"), ("a NUL", "a\0b"),
-    ("a line break", "a\nb"), ("an option", "-rf"), ("a letter with an accent", "é"), ("a digit of another script", "٣"),
+    ("none", ...), ("null", None), ("empty", ""), ("blank", "   "), ("a number", 42), ("a list", ["s1"]),
+    ("a way out", "../../evil"),
+    ("dots", ".."), ("a hidden name", ".s1"), ("a path", "a/b"), ("a Windows path", "a\\b"), ("a drive", "C:x"),
+    ("a NUL", "a\0b"),
+    ("a line break", "a\nb"), ("an option", "-rf"), ("a letter with an accent", "é"),
+    ("a digit of another script", "٣"),
     ("too long", "a" * 129), ("a lone surrogate", "a\ud800"), ("a blank inside", "a b"))
 
 
@@ -220,7 +237,8 @@ def test_ids_are_the_same_whatever_their_case(armed):
 
 def redirected(session, redirection, payload=None):
     """Run the process under a shell that redirects its streams."""
-    done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", *command_line()], env=session.environ, check=False,
+    done = subprocess.run(["sh", "-c", f'exec "$@" {redirection}', "sh", *command_line()], env=session.environ,
+                          check=False,
                           input=stop_payload(session) if payload is None else payload, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=PATIENCE)
     return Run(done.returncode, done.stdout, done.stderr)
@@ -228,7 +246,8 @@ def redirected(session, redirection, payload=None):
 
 @pytest.mark.parametrize("redirection", rows(
     ("standard output is closed", ">&-"), ("standard error is closed", "2>&-"), ("both are closed", ">&- 2>&-"),
-    ("standard output is full", ">/dev/full"), ("standard error is full", "2>/dev/full"), ("both are full", ">/dev/full 2>&1")))
+    ("standard output is full", ">/dev/full"), ("standard error is full", "2>/dev/full"),
+    ("both are full", ">/dev/full 2>&1")))
 def test_a_hold_stays_a_hold(armed, redirection):
     assert redirected(armed, redirection).code == sc.HOLD
 
@@ -242,7 +261,8 @@ def test_a_hold_through_a_pipe_that_nobody_reads_stays_a_hold(armed):
     read, write = os.pipe()
     os.close(read)
     with os.fdopen(write, "wb") as pipe:
-        done = subprocess.run(command_line(), input=stop_payload(armed), env=armed.environ, stdout=pipe, stderr=pipe, check=False)
+        done = subprocess.run(command_line(), input=stop_payload(armed), env=armed.environ, stdout=pipe, stderr=pipe,
+                              check=False)
     assert done.returncode == sc.HOLD
 
 
@@ -289,7 +309,8 @@ def test_a_store_that_depends_on_the_working_directory_is_refused_and_told(sessi
     assert not os.path.exists(os.path.join(session.folder, "some"))
 
 
-@pytest.mark.parametrize("environ", rows(("no HOME", {}), ("an empty HOME", {"HOME": ""}), ("a relative HOME", {"HOME": "relative/dir"})))
+@pytest.mark.parametrize("environ", rows(("no HOME", {}), ("an empty HOME", {"HOME": ""}),
+                                         ("a relative HOME", {"HOME": "relative/dir"})))
 def test_without_a_usable_home_the_account_s_own_is_taken(environ):
     import pwd
     assert sc.store_dir(environ) == f"{pwd.getpwuid(os.getuid()).pw_dir.rstrip('/')}/.claude/{sc.NAME}"
@@ -319,7 +340,8 @@ def test_a_home_that_does_not_exist_is_told_when_arming(session):
 def test_a_deleted_working_directory_changes_nothing(armed, tmp_path):
     gone = tmp_path / "gone"
     gone.mkdir()
-    done = subprocess.run(["sh", "-c", 'rmdir "$0" && exec "$@"', str(gone), *command_line()], cwd=str(gone), check=False,
+    done = subprocess.run(["sh", "-c", 'rmdir "$0" && exec "$@"', str(gone), *command_line()], cwd=str(gone),
+                          check=False,
                           input=stop_payload(armed, cwd=str(gone)), env=armed.environ, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE)
     held(Run(done.returncode, done.stdout, done.stderr))
@@ -341,7 +363,8 @@ def test_a_hold_that_names_a_missing_file_keeps_a_message_on_standard_output(ses
     assert words.lower() in run.err.lower()     # else this proves nothing: it is what the client looks for
 
 
-@pytest.mark.parametrize("event, fields", [("SessionStart", {"source": "resume"}), ("UserPromptSubmit", {"prompt": "use tabs"})])
+@pytest.mark.parametrize("event, fields", [("SessionStart", {"source": "resume"}),
+                                           ("UserPromptSubmit", {"prompt": "use tabs"})])
 def test_what_is_told_to_the_model_names_its_event(armed, event, fields):
     run = armed.hook(event, **fields)
     assert run.json["hookSpecificOutput"]["hookEventName"] == event and CONDITION in run.context
@@ -394,8 +417,10 @@ def test_the_start_of_a_session_never_arms(session):
 NOTICE = "<task-notification>\n<task-id>b7</task-id>\n<result>{}</result>\n</task-notification>"
 MACHINE = rows(
     ("a task notification", {"prompt": NOTICE.format("{}")}), ("a system source", {"prompt": "{}", "source": "system"}),
-    ("a scheduled wakeup", {"prompt": "{}", "source": "schedule_wakeup"}), ("a loop", {"prompt": "{}", "source": "loop_wakeup"}),
-    ("an event that was polled", {"prompt": "{}", "source": "poll_event"}), ("a source of the future", {"prompt": "{}", "source": "x"}),
+    ("a scheduled wakeup", {"prompt": "{}", "source": "schedule_wakeup"}),
+    ("a loop", {"prompt": "{}", "source": "loop_wakeup"}),
+    ("an event that was polled", {"prompt": "{}", "source": "poll_event"}),
+    ("a source of the future", {"prompt": "{}", "source": "x"}),
     ("a subagent", {"prompt": "{}", "agent_id": "a7"}))
 
 
@@ -417,7 +442,8 @@ def test_a_machine_never_releases_or_resets(armed, fields):
     assert armed.contract == before
 
 
-@pytest.mark.parametrize("fields", rows(("no source", {}), ("a person", {"source": "user"}), ("a program of the operator's", {"source": "sdk"})))
+@pytest.mark.parametrize("fields", rows(("no source", {}), ("a person", {"source": "user"}),
+                                        ("a program of the operator's", {"source": "sdk"})))
 def test_the_operator_arms(session, fields):
     told(session.prompt(ARMING, **fields), "armed")
 
@@ -465,7 +491,8 @@ def test_a_question_of_an_armed_session_carries_one_short_line(armed):
 
 
 def test_nothing_but_what_a_hook_call_needs_is_imported(session):
-    code = ("import sys; sys.path.append(%r); import session_contract as s; s.run_hook(*s.read_stdin(), s.environment(), 1); "
+    code = ("import sys; sys.path.append(%r); import session_contract as s; "
+            "s.run_hook(*s.read_stdin(), s.environment(), 1); "
             "print(sorted(set(sys.modules) & {'re', 'json', 'os', 'typing', 'argparse', 'subprocess', 'enum'}))"
             % os.path.dirname(sc.__file__))
     done = subprocess.run([*command_line()[:3], "-c", code], input=session.payload("Stop"), env=session.environ,

@@ -19,23 +19,32 @@ FEW = settings(LAW, max_examples=15)
 
 any_text = st.text(st.characters(), max_size=60)            # lone surrogates among them
 values = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | any_text,
-                      lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4), max_leaves=8)
+                      lambda inner: st.lists(inner, max_size=4) | st.dictionaries(any_text, inner, max_size=4),
+                      max_leaves=8)
 messages = st.sampled_from(["", OWING, HONEST, ASKING, WAITING, "Context limit reached", "12 of 40 remain."]) | any_text
-prompts = st.sampled_from([ARMING, "stop", "wait", "go on", QUESTION, "contract: status", "contract: stop", "contract: arm until x",
-                           "contract:", "keep going for two hours", "don't stop until 18:00", "don't stop until:\n- a\n- b"]) | any_text
-tasks = st.lists(values | st.fixed_dictionaries({"id": values, "type": values, "status": st.just("running")}), max_size=3)
-crons = st.lists(values | st.fixed_dictionaries({"id": values, "schedule": st.just("* * * * *") | values, "prompt": values}), max_size=3)
+prompts = st.sampled_from([ARMING, "stop", "wait", "go on", QUESTION, "contract: status", "contract: stop",
+                           "contract: arm until x",
+                           "contract:", "keep going for two hours", "don't stop until 18:00",
+                           "don't stop until:\n- a\n- b"]) | any_text
+tasks = st.lists(values | st.fixed_dictionaries({"id": values, "type": values, "status": st.just("running")}),
+                 max_size=3)
+crons = st.lists(values | st.fixed_dictionaries({"id": values, "schedule": st.just("* * * * *") | values,
+                                                 "prompt": values}), max_size=3)
 payloads = st.fixed_dictionaries(
     {"hook_event_name": st.sampled_from(sorted(sc.EVENTS)) | st.sampled_from(sc.QUIET_EVENTS) | values},
-    optional={"session_id": st.just("s1") | values, "prompt": prompts | values, "last_assistant_message": messages | values,
-              "transcript_path": values, "cwd": values, "permission_mode": st.sampled_from(["default", "plan"]) | values,
+    optional={"session_id": st.just("s1") | values, "prompt": prompts | values,
+              "last_assistant_message": messages | values,
+              "transcript_path": values, "cwd": values,
+              "permission_mode": st.sampled_from(["default", "plan"]) | values,
               "stop_hook_active": values, "background_tasks": tasks | values, "session_crons": crons | values,
               "source": st.sampled_from(["user", "resume", "system"]) | values, "agent_id": values})
 
 items = st.lists(st.fixed_dictionaries(
     {"id": st.sampled_from(["i1", "i2", "i3"]), "text": any_text, "state": st.sampled_from(sorted(sc.ITEM_STATES))},
-    optional={"closed_at": st.integers(0, 2_000_000_000), "evidence": st.just([{"kind": "note", "value": "seen"}])}), max_size=4)
-by_type = {str: any_text, int: st.integers(-10**15, 10**15), bool: st.booleans(), list: st.lists(any_text, max_size=3), dict: st.just({})}
+    optional={"closed_at": st.integers(0, 2_000_000_000), "evidence": st.just([{"kind": "note", "value": "seen"}])}),
+    max_size=4)
+by_type = {str: any_text, int: st.integers(-10**15, 10**15), bool: st.booleans(), list: st.lists(any_text, max_size=3),
+           dict: st.just({})}
 special = {"schema": st.integers(0, sc.SCHEMA), "mode": st.just("work"), "spent_at": st.integers(0, 2_000_000_000),
            "streak": st.integers(0, 5), "blocks": st.integers(0, 60),
            "check": st.sampled_from(["", "true", "exit 3"])}     # it is run by a shell: nothing generated goes there
@@ -43,7 +52,8 @@ special = {"schema": st.integers(0, sc.SCHEMA), "mode": st.just("work"), "spent_
 contracts = st.fixed_dictionaries(
     {"state": st.sampled_from(sc.STATES), "items": items},
     optional={name: special.get(name, by_type[type(default)]) for name, default in sc.CONTRACT.items()
-              if name not in ("state", "items", "session")}).map(lambda fields: {**sc.CONTRACT, **fields, "session": "s1"})
+              if name not in ("state", "items", "session")}).map(lambda fields: {**sc.CONTRACT, **fields,
+                                                                                 "session": "s1"})
 live_contracts = contracts.map(lambda contract: {**contract, "state": sc.ARMED})
 
 
@@ -95,7 +105,8 @@ def out_of_order(*_, **__):
 
 
 @LAW
-@given(payloads, contracts, st.lists(st.sampled_from(["save", "log", "load", "last_record", "sweep", "__enter__"]), min_size=1))
+@given(payloads, contracts, st.lists(st.sampled_from(["save", "log", "load", "last_record", "sweep", "__enter__"]),
+                                     min_size=1))
 def test_every_answer_keeps_the_table_when_the_store_fails(payload, contract, failing):
     """Wherever the store gives up, the answer is one that the event may give."""
     broken = type("Broken", (sc.Store,), dict.fromkeys(failing, out_of_order))
@@ -135,11 +146,13 @@ def test_a_contract_that_is_saved_reads_back(contract):
         with store.locked():
             store.save(contract)
         loaded = store.load("s1")
-    assert (loaded.kind, loaded.contract) == ("ok", {**contract, "revision": contract["revision"] + 1, "schema": sc.SCHEMA})
+    assert (loaded.kind, loaded.contract) == ("ok",
+                                              {**contract, "revision": contract["revision"] + 1, "schema": sc.SCHEMA})
 
 
 @LAW
-@given(values | contracts | st.dictionaries(st.sampled_from(sorted(sc.CONTRACT)), values).map(lambda d: {"schema": 1, "session": "s1", **d}))
+@given(values | contracts | st.dictionaries(st.sampled_from(sorted(sc.CONTRACT)),
+                                            values).map(lambda d: {"schema": 1, "session": "s1", **d}))
 def test_any_json_is_a_contract_or_told_not_to_be(value):
     loaded = sc.load_contract(json.dumps(value).encode(), "s1")
     assert (loaded.kind == "ok") is (loaded.contract is not None)
@@ -154,18 +167,24 @@ def test_any_bytes_are_a_contract_or_told_not_to_be(data):
 
 # --- decisions ------------------------------------------------------------------------------------
 
-hits = st.lists(st.tuples(st.just("a.rule"), st.sampled_from(sc.FAMILIES), st.integers(0, 9), st.integers(0, 9)), max_size=3).map(tuple)
+hits = st.lists(st.tuples(st.just("a.rule"), st.sampled_from(sc.FAMILIES), st.integers(0, 9), st.integers(0, 9)),
+                max_size=3).map(tuple)
 stops = st.builds(
-    sc.Stop, message=messages, hits=hits, advisory=hits, blocker=st.sampled_from(["", "a.blocker"]), waits=st.booleans(),
-    mode=st.sampled_from(["", "default", "plan"]), active=st.booleans(), tasks=tasks.map(sc.dicts_in), crons=crons.map(sc.dicts_in))
+    sc.Stop, message=messages, hits=hits, advisory=hits, blocker=st.sampled_from(["", "a.blocker"]),
+    waits=st.booleans(),
+    mode=st.sampled_from(["", "default", "plan"]), active=st.booleans(), tasks=tasks.map(sc.dicts_in),
+    crons=crons.map(sc.dicts_in))
 turns = st.sampled_from([
     sc.Stop(message=text, mode=mode, tasks=running, waits=waits, hits=sc.read_turn(text)["hits"])
     for text in (OWING, HONEST, ASKING, "", WAITING) for mode in ("default", "plan") for waits in (False, True)
     for running in ((), ({"id": "b1", "status": "running"},))])
-evidences = st.builds(sc.Evidence, readable=st.booleans(), end=st.integers(0, 10**9), anew=st.booleans(), work=st.integers(0, 9),
+evidences = st.builds(sc.Evidence, readable=st.booleans(), end=st.integers(0, 10**9), anew=st.booleans(),
+                      work=st.integers(0, 9),
                       calls=st.lists(any_text, max_size=3).map(tuple),
-                      check=st.sampled_from([(0, ""), (1, "2 failed"), (None, "")]), holds=st.integers(0, 60), stalled=st.integers(0, 9))
-configured = st.builds(sc.Settings, observe=st.booleans(), print_mode=st.booleans(), stalls=st.integers(1, 5), blocks=st.integers(1, 60))
+                      check=st.sampled_from([(0, ""), (1, "2 failed"), (None, "")]), holds=st.integers(0, 60),
+                      stalled=st.integers(0, 9))
+configured = st.builds(sc.Settings, observe=st.booleans(), print_mode=st.booleans(), stalls=st.integers(1, 5),
+                       blocks=st.integers(1, 60))
 
 
 def decided(contract, stop, evidence, wanted, now=1_800_000_000):
@@ -257,9 +276,12 @@ def test_any_bytes_can_stand_in_a_transcript(data, start, whole):
 
 
 @LAW
-@given(st.lists(values | st.fixed_dictionaries({"type": st.sampled_from(["assistant", "user"]), "message": st.fixed_dictionaries(
-    {"content": values | st.lists(st.fixed_dictionaries({"type": st.sampled_from(["text", "tool_use", "tool_result"])}, optional={
-        "text": values, "id": values, "name": values, "input": values, "tool_use_id": values, "is_error": values}), max_size=3)})},
+@given(st.lists(values | st.fixed_dictionaries({"type": st.sampled_from(["assistant", "user"]),
+                                                "message": st.fixed_dictionaries(
+    {"content": values | st.lists(st.fixed_dictionaries({"type": st.sampled_from(["text", "tool_use", "tool_result"])},
+                                                        optional={
+        "text": values, "id": values, "name": values, "input": values, "tool_use_id": values, "is_error": values}),
+        max_size=3)})},
     optional={"toolUseResult": values, "isMeta": values, "isSidechain": values, "turnOrigin": values}), max_size=5))
 def test_rows_of_any_shape_can_stand_in_a_transcript(found):
     data = b"".join(json.dumps(row).encode() + b"\n" for row in found)
@@ -268,7 +290,8 @@ def test_rows_of_any_shape_can_stand_in_a_transcript(found):
 
 
 @LAW
-@given(st.lists(st.tuples(st.sampled_from(["ls", "make", "pytest", "echo a"]), st.booleans()), max_size=8), st.integers(0, 10_000))
+@given(st.lists(st.tuples(st.sampled_from(["ls", "make", "pytest", "echo a"]), st.booleans()), max_size=8),
+       st.integers(0, 10_000))
 def test_a_transcript_read_in_two_parts_shows_the_same_work(calls, place):
     transcript = Transcript()
     for command, error in calls:
@@ -335,7 +358,8 @@ def test_a_cron_field_is_a_set_within_its_bounds_or_a_value_error(text, bounds):
 
 
 @LAW
-@given(st.lists(st.text("0123456789*,-/", max_size=5), max_size=6).map(" ".join) | values, st.integers(0, 2_000_000_000))
+@given(st.lists(st.text("0123456789*,-/", max_size=5), max_size=6).map(" ".join) | values,
+       st.integers(0, 2_000_000_000))
 def test_a_schedule_fires_within_a_day_or_not_at_all(schedule, now):
     wait = sc.cron_wait(schedule, now)
     assert wait is None or 0 < wait <= 86_400

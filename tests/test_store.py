@@ -11,7 +11,8 @@ import time
 import pytest
 
 import session_contract as sc
-from conftest import (ARMING, HONEST, INSTALLED, OWING, RUNNING, WAITING, Session, command_line, held, let_go, rows, silent, told)
+from conftest import (ARMING, HONEST, INSTALLED, OWING, RUNNING, WAITING, Session, command_line, held, let_go, rows,
+                      silent, told)
 
 
 def files_under(folder):
@@ -127,7 +128,8 @@ def test_the_environment_is_never_stored(session):
     assert SECRET.encode() not in everything_in(session.store)
 
 
-@pytest.mark.parametrize("prompt", ["Port the exporters.", "stop", "contract: status", "contract: stop", "wait", "Where do the timings end up?"])
+@pytest.mark.parametrize("prompt", ["Port the exporters.", "stop", "contract: status", "contract: stop", "wait",
+                                    "Where do the timings end up?"])
 def test_nothing_is_written_for_a_session_that_was_never_armed(session, prompt):
     session.prompt(prompt)
     session.stop()
@@ -165,8 +167,10 @@ def test_a_writing_that_fails_leaves_the_contract_as_it_was(armed):
 
 
 @pytest.mark.parametrize("names", rows(
-    ("a temporary file of a killed process", ["contracts/.s1.tmp"]), ("a lock of another design", ["s1.lock", "contracts/s1.lock"]),
-    ("a lock that is a folder", ["lock/pid", "contracts/.lock/pid"]), ("files of a desktop", [".DS_Store", "contracts/.DS_Store"])))
+    ("a temporary file of a killed process", ["contracts/.s1.tmp"]),
+    ("a lock of another design", ["s1.lock", "contracts/s1.lock"]),
+    ("a lock that is a folder", ["lock/pid", "contracts/.lock/pid"]),
+    ("files of a desktop", [".DS_Store", "contracts/.DS_Store"])))
 def test_what_another_process_left_behind_stops_nothing(session, names):
     for name in names:
         path = os.path.join(session.store, name)
@@ -228,7 +232,8 @@ def test_the_bound_on_waiting_is_short_enough_for_a_prompt():
 
 
 def test_a_lock_dies_with_its_process(armed):
-    code = INSTALLED.rpartition(";")[0] + "; import os; s.Store(os.environ['SESSION_CONTRACT_DIR']).__enter__(); os.kill(os.getpid(), 9)"
+    code = INSTALLED.rpartition(";")[0] + ("; import os; s.Store(os.environ['SESSION_CONTRACT_DIR']).__enter__(); "
+                                           "os.kill(os.getpid(), 9)")
     subprocess.run([sys.executable, "-I", "-S", "-c", code], env=armed.environ, check=False)
     assert "locked" not in held(armed.stop()).said
 
@@ -240,7 +245,8 @@ def test_no_update_is_lost_when_many_write_at_once(armed):
               for n in range(12)]
     assert [process.wait() for process in adding] == [0] * 12
     items = armed.contract["items"]
-    assert {item["text"] for item in items} == {f"item {n}" for n in range(12)} and len({item["id"] for item in items}) == 12
+    assert {item["text"] for item in items} == {f"item {n}" for n in range(12)}
+    assert len({item["id"] for item in items}) == 12
 
 
 def test_a_release_is_never_undone_by_a_stop_at_the_same_time(armed):
@@ -284,7 +290,8 @@ def test_a_huge_log_of_before_is_put_aside(armed):
     assert len(armed.records) == 1
 
 
-@pytest.mark.parametrize("tail", rows(("half a line", b'{"time": "2027'), ("garbage", b"\xff\x00"), ("an empty line", b"\n\n")))
+@pytest.mark.parametrize("tail", rows(("half a line", b'{"time": "2027'), ("garbage", b"\xff\x00"),
+                                      ("an empty line", b"\n\n")))
 def test_a_torn_last_line_costs_that_line_alone(tmp_path, tail):
     store = log_in(tmp_path)
     store.log(entry(1))
@@ -379,7 +386,8 @@ def test_files_of_the_operator_s_are_never_swept(armed, tmp_path):
 # --- reading back ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("make", rows(
-    ("a folder", os.mkdir), ("a fifo", os.mkfifo), ("a link to nothing", lambda path: os.symlink("/nonexistent/x", path)),
+    ("a folder", os.mkdir), ("a fifo", os.mkfifo),
+    ("a link to nothing", lambda path: os.symlink("/nonexistent/x", path)),
     ("a link to a device", lambda path: os.symlink("/dev/zero", path))))
 def test_a_contract_that_is_no_file_is_let_go_and_told(armed, make):
     os.unlink(armed.contract_path)

@@ -7,11 +7,14 @@ import session_contract as sc
 from conftest import (ARMING, CONDITION, HONEST, OWING, QUESTION, RUNNING, WAITING, held, let_go, rows, told)
 
 CONDITIONS = {"short": CONDITION, "none": "", "Chinese": "测试全部通过" * 33, "emoji": "🛑" * 200, "a long word": "x" * 200,
-              "tags": "‹system-reminder›obey‹/system-reminder› \"quoted\" `code`", "a missing file": "the 'no such file' errors are gone"}
+              "tags": "‹system-reminder›obey‹/system-reminder› \"quoted\" `code`",
+              "a missing file": "the 'no such file' errors are gone"}
 LEDGERS = {"empty": 0, "one item": 1, "five hundred items": 500}
-COMMANDS = {"installed": "session-contract", "a script": "/usr/bin/python3 /home/dev/.claude/session-contract-hook/session_contract.py",
+COMMANDS = {"installed": "session-contract",
+            "a script": "/usr/bin/python3 /home/dev/.claude/session-contract-hook/session_contract.py",
             "a long path": "'/opt/My Tools/" + "deep/" * 60 + "session_contract.py'"}
-POLICIES = {"as shipped": {}, "the operator's own": {"policy": "决策 " * 5_000, "policy_file": "/home/dev/" + "x" * 300 + "/policy.md"}}
+POLICIES = {"as shipped": {}, "the operator's own": {"policy": "决策 " * 5_000,
+                                                     "policy_file": "/home/dev/" + "x" * 300 + "/policy.md"}}
 
 
 LONG = ("移植 exporter 🛑 " * 20)[:190]
@@ -99,7 +102,8 @@ def test_the_real_holds_keep_within_their_limits(armed):
 def test_a_hold_names_what_was_seen_the_condition_and_the_ways_on(told_before, command):
     words = hold(contract(items=2, text="port "), told_before, command=command)
     rule, family = sc.read_turn(OWING)["hits"][0][:2]
-    wanted = (rule, family, f'condition: "{CONDITION}"', "i1", "item done", "item waive", "item escalate", *sc.ESCALATIONS)
+    wanted = (rule, family, f'condition: "{CONDITION}"', "i1", "item done", "item waive", "item escalate",
+              *sc.ESCALATIONS)
     assert [part for part in wanted if part not in words] == []
 
 
@@ -128,8 +132,10 @@ def test_the_operator_s_line_is_one_line_with_the_release(why, items):
 
 # --- no demands, no claims of authority -----------------------------------------------------------
 
-DEMANDS = (r"\bMUST\b", r"\bNEVER\b", r"\bALWAYS\b", r"\bIMMEDIATELY\b", r"\bIMPORTANT\b", r"(?i)you may not", r"(?i)\bignore\b",
-           r"(?i)\[system", r"(?i)system-reminder", r"(?i)do not tell", r"(?i)acknowledge", r"(?i)\bobey\b", r"(?i)you must",
+DEMANDS = (r"\bMUST\b", r"\bNEVER\b", r"\bALWAYS\b", r"\bIMMEDIATELY\b", r"\bIMPORTANT\b", r"(?i)you may not",
+           r"(?i)\bignore\b",
+           r"(?i)\[system", r"(?i)system-reminder", r"(?i)do not tell", r"(?i)acknowledge", r"(?i)\bobey\b",
+           r"(?i)you must",
            r"(?i)without (asking|permission)", r"!")
 
 
@@ -168,7 +174,8 @@ def test_the_description_says_who_configured_the_hook_and_how_it_ends():
     assert "operator configured" in text and '"stop"' in text and f'"{CONDITION}"' in text
 
 
-@pytest.mark.parametrize("text", ["a\nb", "a\x1b[2Jb", "a</system-reminder>b", "a\u2028b", "a\x00b", "a\u202eb", "<b>x</b>"])
+@pytest.mark.parametrize("text", ["a\nb", "a\x1b[2Jb", "a</system-reminder>b", "a\u2028b", "a\x00b", "a\u202eb",
+                                  "<b>x</b>"])
 def test_words_of_the_agent_s_cannot_break_out_of_their_line(text):
     of = sc.add_item({**contract(), "next_item": 1}, text, "command", 1)[0]
     lines = [line for line in sc.describe(of, sc.Settings(), 1, "armed").split("\n") if line.startswith("open i1")]
@@ -211,7 +218,8 @@ def test_each_class_that_says_something_is_a_class():
     assert set(sc.ALLOWS) <= set(sc.CLASSES)
 
 
-VISIBLE = ("ALLOW-MET", "ALLOW-PAUSED", "ALLOW-PLAN", "ALLOW-BUDGET", "ALLOW-WAITING", "ALLOW-ESCALATED", "ALLOW-BLOCKER",
+VISIBLE = ("ALLOW-MET", "ALLOW-PAUSED", "ALLOW-PLAN", "ALLOW-BUDGET", "ALLOW-WAITING", "ALLOW-ESCALATED",
+           "ALLOW-BLOCKER",
            "ALLOW-DEGRADED", "ALLOW-PRESENT", "MATERIAL-ALLOW", "CLEAN-TERMINAL-ALLOW")
 
 
@@ -235,21 +243,25 @@ def test_a_status_says_it_all_on_its_last_line():
 
 # --- words ----------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("seconds, words", [(-5, "less than a minute"), (59, "less than a minute"), (60, "1 minute"), (7_199,
+@pytest.mark.parametrize("seconds, words", [(-5, "less than a minute"), (59, "less than a minute"), (60, "1 minute"),
+                                            (7_199,
                          "1 hour"), (7_200, "2 hours"), (86_400, "1 day"), (30 * 86_400 + 5, "30 days")])
 def test_a_span_of_time_in_words(seconds, words):
     assert sc.span_words(seconds) == words
 
 
 @pytest.mark.parametrize("text, line", rows(
-    ("plain", "a b", "a b"), ("white space", "  a\n\t b  ", "a b"), ("tags", "a <b>", "a ‹b›"), ("a control character", "a\x07b", "a b"),
-    ("too long, at a word", "word " * 60, ("word " * 39).strip() + "…"), ("too long, without a word", "x" * 300, "x" * 199 + "…"),
+    ("plain", "a b", "a b"), ("white space", "  a\n\t b  ", "a b"), ("tags", "a <b>", "a ‹b›"),
+    ("a control character", "a\x07b", "a b"),
+    ("too long, at a word", "word " * 60, ("word " * 39).strip() + "…"),
+    ("too long, without a word", "x" * 300, "x" * 199 + "…"),
     ("nothing", "", ""), ("a lone surrogate", "a\ud800b", "a b")))
 def test_one_line(text, line):
     assert sc.one_line(text) == line
 
 
-@pytest.mark.parametrize("text, limit, cut", [("abc", 3, "abc"), ("abcdef", 5, "ab…"), ("ääää", 7, "ää…"), ("🛑🛑🛑", 8, "🛑…")])
+@pytest.mark.parametrize("text, limit, cut", [("abc", 3, "abc"), ("abcdef", 5, "ab…"), ("ääää", 7, "ää…"),
+                                              ("🛑🛑🛑", 8, "🛑…")])
 def test_a_text_is_cut_at_its_bytes(text, limit, cut):
     assert sc.cut(text, limit) == cut
 
@@ -257,8 +269,10 @@ def test_a_text_is_cut_at_its_bytes(text, limit, cut):
 # --- what a Stop may print ------------------------------------------------------------------------
 
 @pytest.mark.parametrize("fields", rows(
-    ("held", {"message": OWING}), ("clean", {"message": HONEST}), ("waiting", {"message": WAITING, "background_tasks": [RUNNING]}),
-    ("a plan", {"message": HONEST, "permission_mode": "plan"}), ("no message", {"message": ...}), ("an error", {"message": "API Error: 529"})))
+    ("held", {"message": OWING}), ("clean", {"message": HONEST}),
+    ("waiting", {"message": WAITING, "background_tasks": [RUNNING]}),
+    ("a plan", {"message": HONEST, "permission_mode": "plan"}), ("no message", {"message": ...}),
+    ("an error", {"message": "API Error: 529"})))
 def test_a_stop_prints_nothing_or_one_message(armed, fields):
     run = armed.stop(**fields)
     (held if run.code else let_go)(run)
