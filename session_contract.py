@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 
 NAME = "session-contract"
 SCHEMA = 1                      # of contract files; an older one is filled up with defaults on reading
-HOLD = 2                        # the only exit status that refuses a Stop (HOST: "Blocking and the cap")
+HOLD = 2                        # the only exit status that refuses a Stop (seen on client 2.1.332, as is whatever else is said of the client here)
 
 ARMED, PAUSED, MET, SPENT, DISARMED = "armed", "paused", "met", "spent", "disarmed"
 LIVE = (ARMED, PAUSED)          # states in which a contract still binds
@@ -122,7 +122,7 @@ SHIPPING_TOOLS = {"create_pull_request": "pr", "create_merge_request": "pr", "cr
                   "submit_pending_pull_request_review": "review", "approve_merge_request": "review"}
 DRY = ("--dry-run", "--help", "-h", "--web", "-w")
 HOOK_DIR, LAUNCHER = "session-contract-hook", "hook"     # where an installed copy lives, under the client's folder
-HOST_CAP = 8                    # holds in a row without a tool call that the client honours (HOST 2)
+HOST_CAP = 8                    # holds in a row without a tool call that the client honours
 
 EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}      # and who answers them
 
@@ -132,7 +132,7 @@ ARMING_WORDS = "contract"
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
 
-# UserPromptSubmit also carries text that no person typed (HOST 11).
+# UserPromptSubmit also carries text that no person typed.
 OPERATOR_SOURCES = ("user", "sdk")
 
 # Whole messages that the client wrote itself, after which the model cannot act.
@@ -1925,7 +1925,7 @@ class Settings(Record):
 
 
 class Stop(Record):
-    """A Stop payload, read: HOST 1 names the fields."""
+    """A Stop payload, read: the fields have the client's own names."""
 
     fields = {"message": None,          # last_assistant_message; None or "" leaves the ledger to decide
               "hits": (), "excused": (), "advisory": (), "blocker": "", "waits": False,     # see read_turn
@@ -2244,7 +2244,7 @@ def todo_changes(call, result):
 
 
 def queued_in(rows):
-    """((time, text), ...) of prompts that a person typed while a turn ran: older clients fire no event for them (HOST 11)."""
+    """((time, text), ...) of prompts that a person typed while a turn ran: older clients fire no event for them."""
     queued = []
     for _, row in rows:
         text, extra = row.get("content"), row.get("attachment")
@@ -3202,7 +3202,7 @@ def items_in(contract, *states):
 
 
 def made_progress(contract, stop, evidence):
-    """Was there work since the last hold? The client's stop_hook_active cannot tell (HOST 3)."""
+    """Was there work since the last hold? The client's stop_hook_active cannot tell."""
     if any(proved(item) and item.get("closed_at", 0) >= contract["block_at"] > 0 for item in items_in(contract, DONE)):
         return True
     if evidence.readable:
@@ -3544,14 +3544,16 @@ def quoted(contract):
 
 def tally(contract):
     """The items by state, in words; "" for an empty ledger."""
-    done = items_in(contract, DONE)
-    verified = sum(any(e.get("verified") for e in item.get("evidence", ())) for item in done)
-    counts = [(len(items_in(contract, OPEN)), "open"), (verified, "done (verified)"),
-              (len(done) - verified, "done (self-attested)")]
+    owed, done = len(items_in(contract, OPEN)), items_in(contract, DONE)
+    sure = sum(verified(item) for item in done)
+    counts = [(sure, "done (verified)"), (len(done) - sure, "done (self-attested)")]
     counts += [(len(items_in(contract, state)), state) for state in (WAIVED, ESCALATED, HANDED_OFF)]
-    parts = [f"{count} {word}" for count, word in counts if count]
-    return ", ".join([plural(counts[0][0], "item") + parts[0][len(str(counts[0][0])):]] + parts[1:]
-                     if counts[0][0] else parts)
+    return ", ".join([plural(owed, "item") + " open"] * bool(owed) + [f"{count} {word}" for count, word in counts if count])
+
+
+def verified(item):
+    """Whether an item was closed with evidence that was checked, and not with the agent's word alone."""
+    return any(e.get("verified") for e in item.get("evidence", ()))
 
 
 def say(change, contract, now=0):
@@ -3633,15 +3635,13 @@ def allow_line(contract, verdict):
     """The operator's line for a turn that is let go; "" where the class is silent."""
     rests = tally(contract) and f" Ledger: {tally(contract)}."
     rests_on = items_in(contract, WAIVED, ESCALATED, HANDED_OFF) + [
-        item for item in items_in(contract, DONE) if not any(e.get("verified") for e in item.get("evidence", ()))]
+        item for item in items_in(contract, DONE) if not verified(item)]
     if verdict.cls == "ALLOW-CLEAN" and "clean" in contract["told"] and not rests_on and not verdict.why:
         return ""
     text = ALLOWS.get(verdict.cls, "")
     line = text and f"{NAME}: " + text.format(condition=quoted(contract), why=verdict.why, ledger=rests,
-                                              wakes=", ".join(verdict.wakes), owes="{owes}")
-    if verdict.cls == "ALLOW-PRESENT":
-        owed = tally(contract)
-        line = line.replace("{owes}", f"Owed: {owed}. " if owed else "")
+                                              wakes=", ".join(verdict.wakes),
+                                              owes=tally(contract) and f"Owed: {tally(contract)}. ")
     return line + (f" Unclaimed: {verdict.why}." if verdict.cls == "ALLOW-CLEAN" and verdict.why else "")
 
 
@@ -4067,7 +4067,7 @@ class Hook:
             f"{tally(contract) and ' (' + tally(contract) + ')'}. \"stop\" releases.")))
 
     def ancestor(self):
-        """The live contract of the session that this one provably came from, None if nothing proves one (HOST 6)."""
+        """The live contract of the session that this one provably came from, None if nothing proves one."""
         if self.payload.get("source") not in ("clear", "fork", "compact", "resume"):
             return None
         pid, head = client_process(self.environ), read_head(self.payload.get("transcript_path"))
@@ -4116,7 +4116,7 @@ class Hook:
         if source is not None and source not in OPERATOR_SOURCES:
             return ""
         if contract and source is None and digest(text) in contract["crons"]:
-            return ""           # a scheduled prompt comes back without any mark (HOST 11)
+            return ""           # a scheduled prompt comes back without any mark
         return human_part(text)
 
     def change(self, heard, settings):
@@ -4323,7 +4323,7 @@ class Hook:
         self.store.log(log_record(contract, cls, self.now, self.identity(), event=event, rules=[rule], **facts))
 
     def spoken(self, contract, stop, verdict, settings, fault):
-        """The Reply for a decision. A systemMessage goes with every hold: without it the client lets some go (HOST 12)."""
+        """The Reply for a decision. A systemMessage goes with every hold: without it the client lets some go."""
         notes = [f"{NAME}: {note}" for note in self.notes] + ([f"{NAME}: {fault}."] if fault else [])
         if verdict.holds:
             line = "\n".join([hold_line(contract, stop, verdict, settings), *notes])
