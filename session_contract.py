@@ -127,7 +127,43 @@ HOST_CAP = 8                    # holds in a row without a tool call that the cl
 EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}      # and who answers them
 
 # A prompt that holds none of these cannot arm a session. Wider than the rules, and checked against them by a test.
-ARMING_WORDS = "contract"
+ARMING_WORDS = " ate o| ate que| ate tudo| bis | for | minutes| til | till | unless |'til |all day|all done|all night" \
+    "|all the way|and complete|and finish|answer is |approv|around the clock|as needed|as often|asleep|assume yes" \
+    "|até |autonom|autoris|back only when|back to back|be asked|be away|be back|before you call it" \
+    "|before you come back|before you end|before you finish|before you hand|before you report|before you return" \
+    "|before you stop|by yourself|call it done|can without|chamar|check-in|complete all|complete every|complete it" \
+    "|complete the e|complete the r|complete the w|completion|confirm|consider it|consult|continue|contract|cut it" \
+    "|cut this|decide |decision|declare |demand|do all|do it all|do the rest|do them all|done means|dormir" \
+    "|e nicht an|early|erlaubnis|erst auf|ever ask|ever stop|everything|exit only|finish all|finish every|finish it" \
+    "|finish the|finish up|finish what|finished means|for later|frag |get back|get it done|get that done" \
+    "|get this done|give up|half |halfway|hand back|hasta |hear from|how long|i trust|i wake|i'm back|i'm out" \
+    "|implement all|implement the entire|implement the whole|in a single pass|in one go|in one pass|in one run" \
+    "|in one shot|in one sitting|in this turn|it as done|it takes|it through|judgement|judgment|jusqu'|keep at it" \
+    "|keep chugging|keep cranking|keep going|keep grinding|keep iterating|keep moving|keep on going|keep on working" \
+    "|keep plugging|keep pushing|keep working|morning|nachfrag|nao me perg|nao para|nao pare|nao precisa" \
+    "|need to ask|need to check|need to report|need to wait|never pause|never quit|nicht anhalten|nicht auf" \
+    "|nicht unterbrech|no matter|no me preg|no one |no pare|no pausing|no stopping|no te deteng|no te interr|nobody" \
+    "|non fermarti|non-stop|nonstop|not reading|not to stop|não interr|não me perg|não para|não pare|não precisa" \
+    "|offline|ohne anzuhalten|ohne pause|ohne unterbr|on a plane|on your own|one after|only come back|only ping" \
+    "|only report|only return to me|only stop|over the line|overnight|partial|pergunt|permis|power through|pregunt" \
+    "|proceed|push through|que lorsque|que quand|question|re done once|re done when|re finished when|repeat" \
+    "|rest of the day|rest of the night|rückfrag|sans attend|sans dem|sans inter|sans me dem|sans pause" \
+    "|sans rien dem|sans s'arr|sans t'arr|sans vous arr|schlafen|selbst|sem interr|sem me perg|sem parar|sem paus" \
+    "|sem pedir|sin deten|sin interr|sin parar|sin paus|sin pedir|so pare|solo cuando|stop asking|stop once" \
+    "|stop only|stop pausing|stop stopping|stop waiting|stop when|stoppe nicht|straight through|só pare|t ask" \
+    "|t bother|t check in|t come back|t complete |t done |t end the |t end this|t end your|t finished |t halt" \
+    "|t hand |t need me|t need my |t pause|t ping me|t quit|t return control|t stop|t wait|t yield|tant qu" \
+    "|te jamais|te pas|te surtout pas|tes pas|tez pas|the very end|thing done|this through|through the night|to bed" \
+    "|to finish|to sleep|to the end|to the next|todo lo que falta|todo lo que queda|tout le reste|tudo o que falta" \
+    "|unattended|undone|unfinished|until|user inter|while i|without a break|without any |without break" \
+    "|without check|without com|without further|without human|without inter|without me|without my |without need" \
+    "|without paus|without supervis|without taking a br|yes to |zu fragen|zufragen|без останов|без пауз|без перерыв" \
+    "|вопрос|до конца|до полного|до тех пор|доведи|доделай|не останавлива|не прекраща|не прерыва|пока |сам|спать" \
+    "|спраш|まで|やめずに|やめない|やめるな|ノンストップ|一口气|一次性|一步都|一気に|一直|下班|不停|不准停|不罢休|不能停|不要中断|不要停|不要暂停|不许停|不间断|中断し|中断せ|中途停|为止|任せ" \
+    "|休まず|休みなく|修到|做到|全程自动|全自动|全部一|全部完成|全部实施|全部实现|全部彻底|全部执行|其余|再叫我|再告诉我|再汇报|出门|判断|別停|别中断|别停|别总|别老|别问|剩下|剩余|去睡|反复|后面" \
+    "|外出|寝ま|寝る|就接着|席を外|干完|开始|必问|我不在|改到|无人值守|无需确认|明早|来问|止まら|止まるな|止めず|止めない|止めるな|测到|用确认|用问|直して|直到|直至|看着办|睡了|睡觉|知道全部" \
+    "|知道通过|確認せず|確認なし|確認は|確認を取らず|確認不要|离开|等我|繰り返|繼續|继续|聞かず|聞かない|自主|自动跑|自己修|自己做主|自己决|自己跑|自律|要确认|要结束|要问|許可は|请示|调到|質問|跑到" \
+    "|醒来|그만두지|끝까지|나머지|때까지|멈추지|묻지|물어보지|물어볼|쉬지|알아서|자러|중단하지|퇴근|판단|확인"
 
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
@@ -321,7 +357,9 @@ def gate(hold=HOLD):
     if environ.get("SESSION_CONTRACT", "").strip().lower() not in OFF_WORDS:
         payload, fault = read_stdin()
         if fault or not nothing_to_do(payload, environ):
+            import gc
             import time
+            gc.disable()        # a short life: what it would collect costs less than looking for it
             try:
                 whole = globals() if "run_hook" in globals() else vars(__import__("session_contract"))
             except Exception:       # gone, or cut off
@@ -422,7 +460,7 @@ FAULTS = {
 
 MARK = "\ufffc"      # stands for one character that was set aside; offsets into the text stay true
 
-# what it sets aside, the cheap test, the pattern; tried in this order; each is linear, since each gap is bounded
+# what it sets aside, marks of which one must be there, the pattern; tried in this order; each is linear, since each gap is bounded
 SET_ASIDE = (
     ("comment", "-->", r"<!--.{0,2000}?-->"),
     ("code", "``", r"``[^\n]{1,400}?``"),
@@ -431,7 +469,7 @@ SET_ASIDE = (
     ("quoted", "\u00ab", r"\u00ab[^\u00bb\n]{1,400}\u00bb"),
     ("quoted", "\u300c", r"\u300c[^\u300d\n]{1,400}\u300d"),
     ("quoted", "\"", r"(?<!\w)\"[^\"\n]{1,400}\"(?!\w)"),
-    ("quoted", "'", r"(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){1,120}'(?!\w)"),
+    ("quoted", " '|('|\n'|*'|:'", r"(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){1,120}'(?!\w)"),
 )
 
 # --- rules: turn-ends -----------------------------------------------------------------------------
@@ -2429,10 +2467,10 @@ def unfenced(text):
 
 def display(text):
     """TEXT with fences, block quotes, inline code, quotations and comments set aside."""
-    import re
     text = unfenced(text)
     for _, cheap, pattern in SET_ASIDE:
-        if cheap in text:
+        if any(mark in "\n" + text for mark in cheap.split("|")):
+            import re
             text = re.sub(pattern, lambda m: blank(m.group()), text, flags=re.S)
     return text
 
