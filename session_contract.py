@@ -24,11 +24,13 @@ import sys
 
 __version__ = "0.1.0"
 
+
 # --- words ---------------------------------------------------------------------------------------
 
 NAME = "session-contract"
 SCHEMA = 1                      # of contract files; an older one is filled up with defaults on reading
-HOLD = 2                        # the only exit status that refuses a Stop (seen on client 2.1.332, as is whatever else is said of the client here)
+# What is said of the client here and below was seen on Claude Code 2.1.332.
+HOLD = 2                        # the only exit status that refuses a Stop
 
 ARMED, PAUSED, MET, SPENT, DISARMED = "armed", "paused", "met", "spent", "disarmed"
 LIVE = (ARMED, PAUSED)          # states in which a contract still binds
@@ -126,44 +128,79 @@ HOST_CAP = 8                    # holds in a row without a tool call that the cl
 
 EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}      # and who answers them
 
-# A prompt that holds none of these cannot arm a session. Wider than the rules, and checked against them by a test.
-ARMING_WORDS = " ate o| ate que| ate tudo| bis | for | minutes| til | till | unless |'til |all day|all done|all night" \
-    "|all the way|and complete|and finish|answer is |approv|around the clock|as needed|as often|asleep|assume yes" \
-    "|até |autonom|autoris|back only when|back to back|be asked|be away|be back|before you call it" \
-    "|before you come back|before you end|before you finish|before you hand|before you report|before you return" \
-    "|before you stop|by yourself|call it done|can without|chamar|check-in|complete all|complete every|complete it" \
-    "|complete the e|complete the r|complete the w|completion|confirm|consider it|consult|continue|contract|cut it" \
-    "|cut this|decide |decision|declare |demand|do all|do it all|do the rest|do them all|done means|dormir" \
-    "|e nicht an|early|erlaubnis|erst auf|ever ask|ever stop|everything|exit only|finish all|finish every|finish it" \
-    "|finish the|finish up|finish what|finished means|for later|frag |get back|get it done|get that done" \
-    "|get this done|give up|half |halfway|hand back|hasta |hear from|how long|i trust|i wake|i'm back|i'm out" \
-    "|implement all|implement the entire|implement the whole|in a single pass|in one go|in one pass|in one run" \
-    "|in one shot|in one sitting|in this turn|it as done|it takes|it through|judgement|judgment|jusqu'|keep at it" \
-    "|keep chugging|keep cranking|keep going|keep grinding|keep iterating|keep moving|keep on going|keep on working" \
-    "|keep plugging|keep pushing|keep working|morning|nachfrag|nao me perg|nao para|nao pare|nao precisa" \
-    "|need to ask|need to check|need to report|need to wait|never pause|never quit|nicht anhalten|nicht auf" \
-    "|nicht unterbrech|no matter|no me preg|no one |no pare|no pausing|no stopping|no te deteng|no te interr|nobody" \
-    "|non fermarti|non-stop|nonstop|not reading|not to stop|não interr|não me perg|não para|não pare|não precisa" \
-    "|offline|ohne anzuhalten|ohne pause|ohne unterbr|on a plane|on your own|one after|only come back|only ping" \
-    "|only report|only return to me|only stop|over the line|overnight|partial|pergunt|permis|power through|pregunt" \
-    "|proceed|push through|que lorsque|que quand|question|re done once|re done when|re finished when|repeat" \
-    "|rest of the day|rest of the night|rückfrag|sans attend|sans dem|sans inter|sans me dem|sans pause" \
-    "|sans rien dem|sans s'arr|sans t'arr|sans vous arr|schlafen|selbst|sem interr|sem me perg|sem parar|sem paus" \
-    "|sem pedir|sin deten|sin interr|sin parar|sin paus|sin pedir|so pare|solo cuando|stop asking|stop once" \
-    "|stop only|stop pausing|stop stopping|stop waiting|stop when|stoppe nicht|straight through|só pare|t ask" \
-    "|t bother|t check in|t come back|t complete |t done |t end the |t end this|t end your|t finished |t halt" \
-    "|t hand |t need me|t need my |t pause|t ping me|t quit|t return control|t stop|t wait|t yield|tant qu" \
-    "|te jamais|te pas|te surtout pas|tes pas|tez pas|the very end|thing done|this through|through the night|to bed" \
-    "|to finish|to sleep|to the end|to the next|todo lo que falta|todo lo que queda|tout le reste|tudo o que falta" \
-    "|unattended|undone|unfinished|until|user inter|while i|without a break|without any |without break" \
-    "|without check|without com|without further|without human|without inter|without me|without my |without need" \
-    "|without paus|without supervis|without taking a br|yes to |zu fragen|zufragen|без останов|без пауз|без перерыв" \
-    "|вопрос|до конца|до полного|до тех пор|доведи|доделай|не останавлива|не прекраща|не прерыва|пока |сам|спать" \
-    "|спраш|まで|やめずに|やめない|やめるな|ノンストップ|一口气|一次性|一步都|一気に|一直|下班|不停|不准停|不罢休|不能停|不要中断|不要停|不要暂停|不许停|不间断|中断し|中断せ|中途停|为止|任せ" \
-    "|休まず|休みなく|修到|做到|全程自动|全自动|全部一|全部完成|全部实施|全部实现|全部彻底|全部执行|其余|再叫我|再告诉我|再汇报|出门|判断|別停|别中断|别停|别总|别老|别问|剩下|剩余|去睡|反复|后面" \
-    "|外出|寝ま|寝る|就接着|席を外|干完|开始|必问|我不在|改到|无人值守|无需确认|明早|来问|止まら|止まるな|止めず|止めない|止めるな|测到|用确认|用问|直して|直到|直至|看着办|睡了|睡觉|知道全部" \
-    "|知道通过|確認せず|確認なし|確認は|確認を取らず|確認不要|离开|等我|繰り返|繼續|继续|聞かず|聞かない|自主|自动跑|自己修|自己做主|自己决|自己跑|自律|要确认|要结束|要问|許可は|请示|调到|質問|跑到" \
-    "|醒来|그만두지|끝까지|나머지|때까지|멈추지|묻지|물어보지|물어볼|쉬지|알아서|자러|중단하지|퇴근|판단|확인"
+# What a prompt must hold before a rule that arms is tried: literals parted by "|", those that must all be there by "&".
+# They stand here, apart from their rules, because they are all that most prompts are ever looked at for.
+ARMING = {
+    "arm.dont-stop":
+        "t stop|ever stop|t quit|never quit|never pause|t pause|give up|t halt|t come back|end th|hand |"
+        "return c|no st|pausi|not to|end y",
+    "arm.keep-going":
+        "keep at it|keep o|keep p|keep g|chug|crank|keep ite|keep wo|keep m",
+    "arm.hours":
+        " for & hour| for & minutes|all day|rest o",
+    "arm.until":
+        " until| till | til |'til |\nuntil| unless ",
+    "arm.until-done":
+        " until| till | til |'til ",
+    "arm.only-stop":
+        "only stop|stop only|stop when&keep|stop when&work|stop when&continue|stop once&keep|only come back|"
+        "only report|only ping|back only when|only return to me",
+    "arm.not-done":
+        "re done once|done means|finished means|exit only|t done |t finished |t complete |t over |it as done|"
+        "declare |consider it|re fini|hear |it don|done wh",
+    "arm.before-stop":
+        "before you stop|come b|before you r|you f|you cal|you han|you end",
+    "arm.dont-ask":
+        "t ask|ever ask|to ask|t wait for m|need to|stop asking|t need m|t check in|t bother me|t ping me|"
+        "no check|more q|no q|pausi|stop st|stop wa|no nee",
+    "arm.alone":
+        "without stop|without paus|without wait|without m|without inter|without human|without superv|"
+        "without quest|without need|without a|without break|nonstop|non-stop|on your own|by yourself|while i|"
+        "it takes|without c|nigh|unat|without fu|can wi|auton",
+    "arm.to-the-end":
+        "completion|to the end|all the way|until the end|and finish|to finish|and complete|all done|"
+        "thing done|get that done|very e|over th|get thi|it don",
+    "arm.all":
+        "finish all|finish every|finish up|complete all|complete every|finish the r|finish the w|"
+        "finish the e|continue&all |continue&everything|proceed&all|this through|it through|implement all|"
+        "complete the|implement t|implement e|do ev|build ev",
+    "arm.finish":
+        "finish it|finish up|finish every|finish the|finish what|complete it|do everything|do it all|do all|"
+        "do them all|do the rest|finish all|complete all",
+    "arm.cues":
+        "t ask|be asked|stop asking|to ask|no confirm|status rep|status upd|progress rep|interruptions|"
+        "make me |e automatically|i won't |for approv|no approv|my approv|permission|hear from|offline|"
+        "to bed|to sleep|asleep|by morning|the morning|i wake|get back|i'm back|be away|i'm away|i'm off|"
+        "be back|on a plane|decisions|decide yours|decide for y|autonom|undone|unfin|for later|assume yes|"
+        "yes to |push through|power through|trust you|nobody|no one |not reading|user inter|no question|"
+        "any question|more question|with question|your question|t need me|t bother|check-in|consult|t wait|"
+        "waiting for me|i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|"
+        "one after|on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|"
+        "judgement|halfway|half meas|half done|half fin|half-|to rep|to back|check with|only then",
+    "arm.cues-cjk":
+        "用问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需我确认|用确认|要确认|等我|请示|自主|自动跑|全自动|全程自动|无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|"
+        "下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|質問|任せ|判断|自律|ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|묻지|확인|"
+        "알아서|자러|퇴근|판단|自己|물어|聞か",
+    "arm.cues-abroad":
+        "pregunt|pergunt|demand|вопрос|спраш|chamar|decide t|decide voc|selbst|сам|dormir|schlafen|спать|"
+        "confirm|permis|autoris|erlaubnis|frag",
+    "arm.zh-stop":
+        "不要停|别停|別停|不准停|不许停|不能停|不要中断|别中断|不要暂停|中途停|不停|不罢休",
+    "arm.zh":
+        "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|一次性|一口气|"
+        "一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
+    "arm.ja":
+        "休まず|確認不要|確認なし|確認は|確認せず|確認を取らず|聞かず|質問せず|まで&続|まで&やっ|まで&進め|まで&繰り返|まで&やり|まで&直して|一気に|最後まで|やめ|止め|止ま|中断",
+    "arm.ko":
+        "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|나머지&다",
+    "arm.abroad-stop":
+        "no pare|te pas|tez pas|tes pas|erst auf|que quand|só pare|so pare|доведи|доделай|nicht |no te |"
+        "не пре|não pa|nao pa|surt|не ос|ferm|cuan|lorsq|te j|stoppe |não i",
+    "arm.abroad":
+        "hasta |até |sin p|sin det|sin int|no preg|não p|jusqu|tant qu|sans t|sans s|sans p|sans in|sans me|"
+        "sans r|sans d|sans v|sans at| bis |ohne |пока |без |до конца|до тех|до полного|не спраш| ate|sem |"
+        "frag |reste|вопр|nao p|qued|no me|falt",
+}
 
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
@@ -181,8 +218,11 @@ HOST_NOTICES = (
 IDLE_TOOLS = frozenset((
     "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ScheduleWakeup",
     "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion"))
-IDLE_COMMANDS = frozenset((":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit", "cd"))
-FILTERS = frozenset(("head", "tail", "grep", "cat", "wc", "sort", "uniq", "jq", "less", "tee"))     # behind an idle command
+IDLE_COMMANDS = frozenset((
+    ":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit", "cd"))
+FILTERS = frozenset((           # no work behind an idle command
+    "head", "tail", "grep", "cat", "wc", "sort", "uniq", "jq", "less", "tee"))
+
 
 # --- front ---------------------------------------------------------------------------------------
 # What each call does, and all that most calls do: read the payload, look for a contract and for words that could arm
@@ -345,14 +385,17 @@ def nothing_to_do(payload, environ):
     if event == "SessionStart":
         return payload.get("source") == "startup" or not exists(f"{store}/contracts")
     prompt = payload.get("prompt")
-    return not isinstance(prompt, str) or not any(word in prompt.lower() for word in ARMING_WORDS.split("|"))
+    low = prompt.lower() if isinstance(prompt, str) else ""
+    return not (low.lstrip()[1:9] == "contract" or low.startswith("contract:") or any(
+        all(word in low for word in words.split("&")) for needs in ARMING.values() for words in needs.split("|")))
 
 
-GATE_OFF = '{"systemMessage": "session-contract: gate off: session_contract.py cannot be loaded. Nothing is held; install it again."}'
+GATE_OFF = ('{"systemMessage": "session-contract: gate off: session_contract.py cannot be loaded. '
+            'Nothing is held; install it again."}')
 
 
 def gate(hold=HOLD):
-    """One hook call, from the environment and standard input to the exit status; HOLD is what a refused Stop exits with."""
+    """One hook call, from the environment and standard input to the exit status, which is HOLD for a refused Stop."""
     environ = environment()
     if environ.get("SESSION_CONTRACT", "").strip().lower() not in OFF_WORDS:
         payload, fault = read_stdin()
@@ -361,7 +404,7 @@ def gate(hold=HOLD):
             import time
             gc.disable()        # a short life: what it would collect costs less than looking for it
             try:
-                whole = globals() if "run_hook" in globals() else vars(__import__("session_contract"))
+                whole = globals() if "run_hook" in globals() else vars(__import__("rest"))     # of an installed copy
             except Exception:       # gone, or cut off
                 put(1, GATE_OFF)
                 fs._exit(0)
@@ -369,7 +412,7 @@ def gate(hold=HOLD):
             put(1, reply.out)
             put(2, reply.err)
             fs._exit(hold if reply.code == HOLD else 0)
-    fs._exit(0)         # past the interpreter's own shutdown, which costs a sixth of its start and can change the status
+    fs._exit(0)         # past the interpreter's own shutdown: a sixth of its start, and it can change the status
 
 
 def put(fd, text):
@@ -420,8 +463,8 @@ CHANGES = {
     "armed already": "armed already: {condition}{items}; the condition stands.",
     "paused": "paused: turns may end. Your next prompt that is no question resumes it; \"stop\" releases.",
     "resumed": "resumed, armed: {condition}{items}.",
-    "away": "armed for your absence: {condition}{items}. A turn ends only for a wake that the client reports; any prompt "
-            "of yours ends the absence.",
+    "away": "armed for your absence: {condition}{items}. A turn ends only for a wake that the client reports; "
+            "any prompt of yours ends the absence.",
     "back": "you are back: {condition}{items}.",
     "released": "released; turns end freely again."}
 
@@ -438,7 +481,8 @@ ALLOWS = {
     "ALLOW-BLOCKER": "let go: only you can lift what stands in the way ({why}). Still armed: {condition}.{ledger}",
     "ALLOW-PRESENT": "let go: you are present. {owes}Still armed: {condition}.",
     "MATERIAL-ALLOW": "let go: shipped {why}. Still armed: {condition}.{ledger}",
-    "CLEAN-TERMINAL-ALLOW": "let go without an artifact: every item has its next actor ({why}). Still armed: {condition}.",
+    "CLEAN-TERMINAL-ALLOW": "let go without an artifact: every item has its next actor ({why}). "
+                            "Still armed: {condition}.",
     "ALLOW-DEGRADED": "degraded: let go after {why}. Still armed: {condition}; work or your next prompt "
                       "engages it again.{ledger}"}
 
@@ -456,11 +500,12 @@ FAULTS = {
     "event": "event {why} is not one that this hook answers. Nothing was decided.",
     "program": "an error of this program ({why}). Nothing was decided; please report it."}
 
+
 # --- rules: set aside -----------------------------------------------------------------------------
 
 MARK = "\ufffc"      # stands for one character that was set aside; offsets into the text stay true
 
-# what it sets aside, marks of which one must be there, the pattern; tried in this order; each is linear, since each gap is bounded
+# What it sets aside, marks of which one must be there, the pattern. Tried in this order; linear, since gaps are bounded.
 SET_ASIDE = (
     ("comment", "-->", r"<!--.{0,2000}?-->"),
     ("code", "``", r"``[^\n]{1,400}?``"),
@@ -471,6 +516,7 @@ SET_ASIDE = (
     ("quoted", "\"", r"(?<!\w)\"[^\"\n]{1,400}\"(?!\w)"),
     ("quoted", " '|('|\n'|*'|:'", r"(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){1,120}'(?!\w)"),
 )
+
 
 # --- rules: turn-ends -----------------------------------------------------------------------------
 
@@ -498,9 +544,9 @@ FAMILIES = ("continuing", "remaining", "permission", "menu", "your-call", "capac
 #   list       the list that the unit opens or belongs to, else the paragraph of the unit
 #   ending     the last three paragraphs as one unit (the last 1,500 characters of it)
 #   message    the whole message as one unit (the same)
-# What a row looks for: cues, as literals and pattern by turns. Literals are parted by "|"; if one is in the unit, the
-# pattern is tried; an empty pattern means that the literal is enough. Compiling costs more than all the rest, so a
-# cue is short and its literals are rare.
+# What a row looks for: cues, as literals and pattern by turns. Literals are parted by "|" ("&" asks for one of each
+# side); if one is in the unit, the pattern is tried; an empty pattern means that the literal is enough. Compiling costs
+# more than all the rest, so the literals are rare.
 # A rule is excused by each excuse named in its `unless`; a name is a whole id or its part before a dot: "courtesy"
 # covers courtesy and courtesy.zh.
 
@@ -518,57 +564,61 @@ RULES = (
      "asks whether it may do the next piece of work"),
     ("permission.proceed", "permission", "closing?", ("ready to |ready for |agree?|ok?|okay?", r"\b(?:ready (?:to|for)"
      r"|agree|ok|okay)\b", "proceed|go ahead|move on|good to go|look good|looks good|look right|looks right|sound good"
-     "|sounds good|make sense|approve|work for you|works for you|happy with|objection", ""),
-     "courtesy gated public your-hands", "asks whether it may proceed"),
-    ("permission.question", "permission", "final?", ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"),
-     "courtesy gated public your-hands your-words asks-facts", "ends on a question it could settle"),
+     "|sounds good|make sense|approve|work for you|works for you|happy with|objection", ""), "courtesy gated public "
+     "your-hands", "asks whether it may proceed"),
+    ("permission.question", "permission", "final?", ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"), "courtesy gated public "
+     "your-hands your-words asks-facts", "ends on a question it could settle"),
     ("permission.say-the-word", "permission", "closing", ("just say|simply say|whichever you|choose one|tell me to ",
      "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ", r"\bsay (?:\ufffc|go|yes|so"
-     r"|[b-d1-4]\b|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) |\bsay (?:which"
-     r"|if)\b[^.?]{0,60} (?:first|next)\b", "give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok)",
+     r"|[b-d1-4]\b|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} "
+     r"(?:first|next)\b", "give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok|hint|steer|sign|shout)",
      "let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)", "tell me which",
-     "tell me which[^.?]{0,40}(?: and i|$|[.])", "reply |type |answer ", r"\b(?:reply|type"
-     r"|answer) (?:with )?(?:(?:\ufffc|yes|ok|go)(?: to| and|[.,])|[b-d1-9]\b|a (?:or|and|for)\b)", "on your ",
-     r"on your (?:word|go|signal|nod|ok)\b", "pick |choose |decide|select ", r"^pick \w+ or \w+|^(?:please"
-     r"|just) (?:pick|choose|decide|select)\b|^(?:pick|choose|decide) (?:one|any|between|which|what|whether)\b"
-     r"|\b(?:please|you) (?:decide|choose|pick)\W?$"), "gated public", "will go on when it is told to"),
-    ("permission.awaits-nod", "permission", "closing", ("your |go-ahead", r"\b(?:wait|await|pending|until|need|once"
-     "|after|when|if|hold|paus|want|love|like|appreciate|for|on|as|get|hear|interested|follow|have"
-     r"|without)\w*\b[^.?]{0,40} (?<!that's )(?:(?:the|a) go-ahead|your (?:go\b|go-ahead|approval|confirmation|ok\b"
-     r"|okay|sign|review\b|decision|call\b|answer|input|feedback|thoughts|word\b|green|blessing|yes\b|choice|pick\b"
-     r"|opinion|view\b|take\b|judg|preference|verdict|steer|guidance|consent|nod\b|reply|response|instruction))",
-     "hear from you|hear back|you say|you repl|you respond|you answer|you get back|you weigh in|you tell me|you object",
-     r"\b(?:i|i'll|i'm|i've|nothing|no \w+)\b[^?]{0,90}\b(?:until|till|before|unless|once|when|as soon as) (?:i hear"
-     r"|you)\b", "you approve|you confirm|you decide|you choose|you pick|you agree|you're happy|you give",
-     r"\b(?:until|once|after|when|if|as soon as) you(?:'re happy| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree"
-     r"|give))\b(?:[^.?]{0,80}\bi(?:'ll| will| can)\b|[^,.?]{0,60}$)", "approve and i|confirm and i|please approve"
-     "|if approved", "", "if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)\b", "if that|if this|if it ",
-     r"\bif (?:that|this|it)(?:'s| is|(?: \w+)? (?:works|sounds|looks|suits|fits))\b[^.?]{0,40}, (?:then )?(?:i"
-     r"|we)(?:'ll| will| can)\b"), "gated public past-call", "waits for a go-ahead"),
+     "tell me which[^.?]{0,40}(?: and i|$|[.])", "reply |type |answer ", r"\b(?:reply|type|answer) (?:with )?(?:"
+     r"(?:\ufffc|yes|ok|go)(?: to| and|[.,])|[b-d1-9]\b|a (?:or|and|for)\b)", "on your ", "on your (?:word|go|signal"
+     r"|nod|ok)\b", "pick |choose |decide|select ", r"^pick \w+ or \w+|^(?:please|just) (?:pick|choose|decide|select)\b"
+     r"|^(?:pick|choose|decide) (?:one|any|between|which|what|whether)\b|\b(?:please|you) (?:decide|choose|pick)\W?$"),
+     "gated public", "will go on when it is told to"),
+    ("permission.awaits-nod", "permission", "closing", ("your |go-ahead&go|approv|confirm|ok|sign|review|decision|call"
+     "|answer|input|feedback|thought|word|green|bless|yes|choice|pick|opinion|view|take|judg|prefer|verdict|steer"
+     "|guidance|consent|nod|reply|response|instruction", r"\b(?:wait|await|pending|until|need|once|after|when|if|hold"
+     r"|paus|want|love|like|appreciate|for|on|as|get|hear|interested|follow|have|without)\w*\b[^.?]{0,40} (?<!that's )"
+     r"(?:(?:the|a) go-ahead|your (?:go\b|go-ahead|approval|confirmation|ok\b|okay|sign|review\b|decision|call\b|answer"
+     r"|input|feedback|thoughts|word\b|green|blessing|yes\b|choice|pick\b|opinion|view\b|take\b|judg|preference|verdict"
+     r"|steer|guidance|consent|nod\b|reply|response|instruction))", "hear from you|hear back|you say|you repl"
+     "|you respond|you answer|you get back|you weigh in|you tell me|you object", r"\b(?:i|i'll|i'm|i've|nothing"
+     r"|no \w+)\b[^?]{0,90}\b(?:until|till|before|unless|once|when|as soon as) (?:i hear|you)\b", "you approve"
+     "|you confirm|you decide|you choose|you pick|you agree|you're happy|you give", r"\b(?:until|once|after|when|if"
+     r"|as soon as) you(?:'re happy| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree|give))\b(?:[^.?]{0,80}\bi"
+     r"(?:'ll| will| can)\b|[^,.?]{0,60}$)", "approve and i|confirm and i|please approve|if approved|otherwise i'll "
+     "start|otherwise i'll go|otherwise i'll proceed|otherwise i'll begin", "", "if yes|if so", r"\bif (?:yes"
+     r"|so)[,:] (?:then )?(?:i|we|please)\b", "if that|if this|if it ", r"\bif (?:that|this|it)(?:'s| is"
+     r"|(?: \w+)? (?:works|sounds|looks|suits|fits))\b[^.?]{0,40}, (?:then )?(?:i|we)(?:'ll| will| can)\b"),
+     "gated public past-call", "waits for a go-ahead"),
     ("permission.if-you-want", "permission", "closing", ("if you", r"\bif you(?:'d)? (?:want|like|prefer"
      r"|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)|i can (?:next|now|start|continue|proceed))\b",
      "happy to |glad to ", r"\b(?:happy|glad) to (?:continue|start|begin|proceed|go (?:on|ahead)|take (?:it|this|that"
      r"|on)|tackle|do (?:that|it|this)|implement|keep|carry|finish)\b", "i can ", r"\bi can (?:start|begin|proceed"
-     r"|go ahead|continue|implement|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)"),
-     "gated public", "makes the next step wait for a wish"),
+     r"|go ahead|continue|implement|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)"
+     r"|\bi can\b[^.?]{0,60} if you(?:'d)? (?:like|want) me to\b"), "gated public", "makes the next step wait for a "
+     "wish"),
     ("permission.ready", "permission", "closing", ("when you|whenever|when ready", r"\b(?:ready|start|begin|go|proceed"
      r"|steps?|resume|continue|implement|commit|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say| like"
      r"| give)|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b",
      "ready to |ready for ", r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build"
-     "|proceed|continue|the next|phase|step|task)"), "gated your-hands your-turn public",
-     "stands ready instead of working"),
+     "|proceed|continue|the next|phase|step|task)"), "gated your-hands your-turn public", "stands ready instead of "
+     "working"),
     ("permission.let-me-know", "permission", "closing", ("me know if|me know whether|tell me if |tell me whether",
      r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should|(?:that|this|it)(?:'s| is| looks| seems| sounds"
      "| works)? (?:ok|okay|fine|good|right|alright|acceptable)|(?:this|that|the) (?:plan|approach|design)"
      "|works for you|sounds|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab"
-     r"|run))\b", "me know when|tell me when", r"when (?:you(?:'re| are) ready|you want me|i (?:should|can))\b",
-     "let me know your|tell me your", "know your (?:preference|choice|decision|pick|answer)|tell me your (?:pref"
-     "|choice|decision|pick)", "please tell|please let|please say|please confirm|please indicate",
-     r"\bplease (?:tell me|let me know|say|confirm|indicate)\b[^.?]{0,20}\b(?:whether|if|that|which|how"
-     r"|what)\b[^.?]{0,80}\b(?:should|right|ok|okay|direction|you want|prefer|keep|go ahead|to do)\b", "by you"
-     "|with you", r"\b(?:want|like|need|going|wanted|should|must|better|let me) (?:to )?(?:first )?(?:run|check|confirm"
-     r"|clear|discuss|align) (?:\w+ ){0,3}(?:by|with) you\b", "me know how|me know which|me know what|me know where"
-     "|tell me how|tell me which|tell me what|tell me where", "(?:know|tell me) (?:how|which|what"
+     r"|run))\b", "me know when|tell me when", "when (?:you(?:'re| are) ready|you want me|i (?:should|can)|to (?:start"
+     r"|begin|proceed|continue|go)\b)", "let me know your|tell me your", "know your (?:preference|choice|decision|pick"
+     "|answer)|tell me your (?:pref|choice|decision|pick)", "please tell|please let|please say|please confirm"
+     "|please indicate", r"\bplease (?:tell me|let me know|say|confirm|indicate)\b[^.?]{0,20}\b(?:whether|if|that|which"
+     r"|how|what)\b[^.?]{0,80}\b(?:should|right|ok|okay|direction|you want|prefer|keep|go ahead|to do)\b",
+     "by you|with you", r"\b(?:want|like|need|going|wanted|should|must|better|let me) (?:to )?(?:first )?(?:run|check"
+     r"|confirm|clear|discuss|align) (?:\w+ ){0,3}(?:by|with) you\b", "me know how|me know which|me know what"
+     "|me know where|tell me how|tell me which|tell me what|tell me where", "(?:know|tell me) (?:how|which|what"
      r"|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like|to|should)\b"), "courtesy gated public",
      "asks to be told what it was told"),
     # -- menu: a choice is offered where one is to be made
@@ -577,58 +627,57 @@ RULES = (
      r"|next\b))", "what would you |how would you |where would you ", "(?:what|how|where) would you (?:like|prefer"
      r"|want)\b", "do you want|should ", r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b", "do you prefer"
      "|preference|what's next on|i haven't decided|i'm undecided|i can't decide", "", "do we ", "(?:^|[.:;,—–] )(?:so "
-     "|and )?do we (?!have|know|see)", "from here|at this point", r"^(?:from here|at this point)[^.?]{0,20}\b(?:options"
-     r"|ways|choices|paths)\b", "option |variant |approach ", r"^(?:option|variant|approach) (?:2|b|two)\b ?[:—–(.-]",
-     "(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b", "let me know ", "let me know [—–:-] "),
+     "|and )?do we (?!have|know|see)", "(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b"),
      "courtesy gated your-words asks-facts", "asks the reader to choose"),
-    ("menu.list", "menu", "list", ("would you|do you |want me|should i|shall i", r"^[^\n]{0,300}\b(?:would you (?:also "
-     r"|rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|should i|shall i)\b[^\n]{0,120}\n",
-     "i can|i could|we can|we could", r"^(?:[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, )?(?:i|we) (?:can"
-     r"|could)(?: (?:now|either|next|also|do either))?:\n|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i"
-     r"|we) (?:can|could)\b[^\n]{0,80}\n", "should |shall |do we |which ", r"^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and "
-     r"|but )?(?:should|shall|do we|which)\b[^\n]{0,120}[:?]\n", " or", r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)",
-     "choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n", "options|ways |paths|choices"
-     "|alternatives|approaches|routes|possibilities|directions", "^(?:so |then |now |from here |i see |i can see "
-     "|there are |there're |we have |i have |you have |we've got |here are |possible |your |the |my |a few |several "
-     r"|some |two |three |four |next |possible ){1,4}(?:options|choices|alternatives|possibilities|(?:\w+ )?(?:paths"
-     "|routes|directions|approaches)|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|do (?:this|it)"
-     r"|resolve|address)|forward|out|ahead|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n",
-     "which |how would you", r"^[^\n]{0,200}\b(?:which (?:one|of|approach|option|way)|how would you)\b[^\n]{0,120}\n"),
-     "gated your-words", "offers a list to choose from"),
+    ("menu.list", "menu", "list", ("would you|do you |want me|should |shall |do we |which ", r"^[^\n]{0,300}\b(?:would "
+     "you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|(?:should|shall) i|which (?:one"
+     r"|of|approach|option|way))\b[^\n]{0,120}\n|^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should|shall|do we"
+     r"|which)\b[^\n]{0,120}[:?]\n", "i can|i could|we can|we could", r"^(?:[^\n]{0,200}if you(?:'d)? (?:want"
+     r"|like)[^\n]{0,80}, )?(?:i|we) (?:can|could)(?: (?:now|either|next|also|do either))?:\n"
+     r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n", " or&?",
+     r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)", "choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n",
+     "options|ways |paths|choices|alternatives|approaches|routes|possibilities|directions", "^(?:(?:so|then|now"
+     "|from here|i (?:can )?see|there are|there're|we have|i have|you have|we've got|here are|possible|your|the|my"
+     r"|a few|several|some|two|three|four|next) ){1,4}(?:options|choices|alternatives|possibilities|(?:\w+ )?(?:paths"
+     "|routes|directions|approaches)|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|resolve|address)"
+     r"|forward|out|ahead|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n"), "gated your-words",
+     "offers a list to choose from"),
     # -- your-call: the choice is handed back
-    ("your-call.yours", "your-call", "anywhere", ("your call|your decision|your choice|your preference",
-     r"(?:^|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice"
-     r"|preference)\b", "either|any |both", r"\b(?:any|either|both|all)\b[^.?]{0,30}\b(?:for|by|with) me\b"
-     r"|\beither (?:one |way |of (?:them|these|the two) )?(?:is|works|would be) (?:fine|ok|okay|good)\b|\b(?:i(?:'m| am"
-     r"|'d be| can| could)|happy)\b[^.?]{0,20}\b(?:with|do|go) (?:any|both|either)\b(?: of (?:them|these|the \w+)"
-     r"| options?| ways?| one)?\W?$", "to you|suits you|in mind", r"\b(?:what|which|how"
-     r"|whether)\b[^.?]{0,50}\b(?:matters? (?:more |most )?to you|suits you|you have in mind|is important to you)",
-     "have you |need you to|want you to|like you to", r"\b(?:rather have|need|want|like) you (?:to )?(?:make|take|pick"
-     r"|choose|decide|settle|say|weigh|confirm)\b", "i'd |i would |i lean", r"\bi(?:'d| would)? (?:lean|go with|pick"
-     r"|choose|take|recommend|suggest|vote|prefer)\b[^.?]{0,40}\b(?:option |the )?(?:\d|[a-d]|first|second|third|former"
-     r"|latter)\W?$", "up to you|over to you|let you decide|yours to |yours alone|in your court|please advise"
-     "|your pick", "", "with you|is yours|for you to", r"\b(?:decision|choice|call|ball|pick"
-     r"|verdict)\b[^.?]{0,30}\b(?:yours\b|with you\b)|\bfor you to (?:decide|choose|pick|judge|settle)\b|\b(?:defer"
-     r"|leave)\b[^.?]{0,40} with you\b", "need|like your|want your|welcome your|advise", r"\b(?:need|want|like|welcome"
-     "|appreciate)s? (?:a (?:decision|ruling|steer|verdict)|your (?:input|opinion|take|view|steer|guidance|ruling"
-     r"|verdict|preference))\b|\bneeds? you to (?:decide|choose|pick|settle)\b", "whichever|whatever you|what you ",
-     r"\b(?:whichever|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b|\bdepends on (?:what|which"
-     r"|how|whether) you(?:'d)? (?:prefer|want|like)\b", "to you", r"\bleav(?:e|ing)\b[^.?]{0,40}\bto you\b",
-     "not sure |didn't want to", r"\bnot sure (?:if|whether|which|what|how) you(?:'d)? (?:want|prefer|like)\b"
-     r"|\bi didn't want to (?:choose|decide|pick|assume|guess)", "you choose|you pick", r"^you (?:choose|pick)\W?$",
-     "you decide", r"(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b"),
-     "past-call courtesy gated public", "hands the choice back"),
+    ("your-call.yours", "your-call", "ending", ("your call|your decision|your choice|your preference", "(?:^"
+     r"|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice"
+     r"|preference)\b", "either|any |both|all of", r"\b(?:any|either|both|all)\b[^.?]{0,30}\b(?:for|by|with) me\b"
+     r"|\beither (?:one |way |of (?:them|these|the two) )?(?:is|works|would be) (?:fine|ok|okay|good)(?:\W?$| (?:with"
+     r"|by) me)|\b(?:i(?:'m| am|'d be| can| could)|happy)\b[^.?]{0,20}\b(?:with|do|go) (?:any|both|either)\b(?: of "
+     r"(?:them|these|the \w+)| options?| ways?| one)?\W?$", "to you|suits you|in mind|with you|yours|for you to",
+     r"\b(?:what|which|how|whether)\b[^.?]{0,50}\b(?:matters? (?:more |most )?to you|suits you|you have in mind"
+     r"|is important to you)\b|\bleav(?:e|ing)\b[^.?]{0,40}\bto you\b|\b(?:up|over) to you\b|\byours (?:to|alone)\b"
+     r"|\b(?:decision|choice|call|ball|pick|verdict)\b[^.?]{0,30}\b(?:yours|with you)\b|\bfor you to (?:decide|choose"
+     r"|pick|judge|settle)\b|\b(?:defer|leave)\b[^.?]{0,40} with you\b", "let you decide|in your court|please advise"
+     "|your pick|only you can |without you|a preference|any preference|let's discuss|let's talk", "your pick"
+     r"|let you decide|in your court|please advise|\bonly you can (?:say|decide|tell|judge|answer)\b|\bi (?:don't"
+     r"|didn't|won't|wouldn't)\b[^.?]{0,60}\bwithout you\b|\bif you have (?:a|any) (?:\w+ )?preference|let's (?:discuss"
+     "|talk)", "i'd |i would |i lean", r"\bi(?:'d| would)? (?:lean|go with|pick|choose|take|recommend|suggest|vote"
+     r"|prefer)\b[^.?]{0,40}\b(?:option |the )?(?:\d|[a-d]|first|second|third|former|latter)\W?$", "need|want|like"
+     "|welcome|have you&decision|ruling|steer|verdict|your |you to |have you |you make|you choose|you decide|you pick",
+     r"\b(?:need|want|like|welcome|appreciate)s? (?:a (?:decision|ruling|steer|verdict)|your (?:input|opinion|take|view"
+     r"|steer|guidance|ruling|verdict|preference))\b|\b(?:rather have|needs?|want|like) you (?:to )?(?:make|take|pick"
+     r"|choose|decide|settle|say|weigh|confirm)\b", "whichever|whatever|depends on", r"\b(?:whichever"
+     r"|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b|\bdepends on (?:what|which|how"
+     r"|whether) you(?:'d)? (?:prefer|want|like)\b", "not sure |didn't want to", r"\bnot sure (?:if|whether|which|what"
+     r"|how) you(?:'d)? (?:want|prefer|like)\b|\bi didn't want to (?:choose|decide|pick|assume|guess)", "you choose"
+     "|you pick|you decide", r"(?:^|[,;:—–] )you (?:choose|pick)\W?$|(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )"
+     r"\byou decide\b"), "past-call courtesy gated public", "hands the choice back"),
     ("your-call.thoughts", "your-call", "final?", ("what do you think|thoughts?|your take|your opinion|your view", "",
-     "how does ", "how does (?:that|this) (?:sound|look)"), "courtesy",
-     "asks for an opinion instead of acting on its own"),
+     "how does ", "how does (?:that|this) (?:sound|look)"), "courtesy", "asks for an opinion instead of acting on its "
+     "own"),
     # -- continuing: work goes on, says the message, and the turn ends
     ("continuing.let-me", "continuing", "last", ("let me |i'll |i will |i'm going to|i'm now going to|i am going to"
      "|i need to |i'm about to|i shall ", "", "i'm |i am ", r"(?:^|[,;:—–-] |\b(?:so|and|then|now|here|that"
      "|which) )i(?:'m| am) (?:now |also |just |already )?(?!wait|hold|leav|keep|assum|us(?:ing|ed)|look|not|happ|hop"
      "|stand|refer|talk|think|guess|see|miss|hav|get|treat|count|ask|report|say|mention|flag|point|inclin|lean|propos"
      r"|suggest|recommend|paus|stop|fac|sitt|being|confid|show|clos|nothing|rais|want)\w+ing\b", "can now|should now"
-     "|could now|must now", r"\b(?:i|we) (?:can|should|could|must) now (?!see|use|run|be\b|say)\w+", "off to |turn"
-     "|after this|after that|next commit|next message|next reply|next pr", r"\bi(?:'m| am) off to\b"
+     "|could now|must now", r"\b(?:i|we) (?:can|should|could|must) now (?!see|use|run|be\b|say)\w+", "off to |'s turn"
+     "|turn now|turn next|after this|after that|next commit|next message|next reply|next pr", r"\bi(?:'m| am) off to\b"
      r"|^now it's\b[^.?]{0,40}\bturn\b|\bturn (?:now|next)\W?$|^after (?:this|that)(?: one)?,? (?:comes?|i'll|we'll"
      r"|it's)\b|\bnext (?:commit|message|reply|response|turn|pr) (?:will|brings|contains|covers)\b", "first thing"
      "|first up|then the |then come|doing so|on it", r"^(?:so )?first (?:thing|up)\b|^then (?:the (?:\w+ ){0,2}\w+(?:,"
@@ -651,25 +700,25 @@ RULES = (
      r"|^plan from here|^back to (?:the|work)\b", "now the |now, the ", r"^now,? the (?!.*\b(?:is|are|has|have|was"
      r"|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will|uses?|returns?|reads?|gets?"
      r"|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$", " next", r"\b(?:is|are) (?:the )?next(?: (?:piece|step|item|thing|task"
-     r"|part|one|stage|phase|up|in line|on (?:the|my) list))?\W?$", " next|will be ", "^(?:the |then |and "
+     r"|part|one|stage|phase|up|in line|on (?:the|my) list))?(?:,|\W?$)", " next|will be ", "^(?:the |then |and "
      r"|\ufffc)[^,.?]{0,50} next(?:, (?:then|and|followed)[^.]{0,60})?\W?$|\bwill be (?:done|handled|added|tackled"
      "|addressed|next|ported|covered) (?:next|in the next|after|soon|shortly)", " shortly| moment| minute|right away"
      "|straight away| soon|in a bit", r"\b(?:i|i'll|you'll|coming|follows?|up)\b[^.?]{0,80}\b(?:shortly|soon|right away"
-     r"|straight away|in a (?:moment|minute|bit))\W?$"), "gated handed-over offer standing",
-     "names its next action and stops"),
+     r"|straight away|in a (?:moment|minute|bit))\W?$"), "gated handed-over offer standing", "names its next action "
+     "and stops"),
     ("continuing.gerund", "continuing", "paragraph", ("continuing|proceeding", r"^(?:\w+[,.:] |now |so |then "
      r"|will be )?(?:continuing|proceeding)(?:\W?$|[.,!:…] | (?:with|down|on|to the|from|through|until|as|now|in|by"
      r"|here|work)\b)", "moving |on to |onto |onward", r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on"
-     r"|to)|on ?to|onwards? (?:to|with))\b", "starting |picking up ", r"^(?:\w+[,.:] |now |so "
-     r"|then )?(?:starting (?:with|on|the|now|phase|task|step|in)|picking up (?:the|with))\b", "pressing on|pushing on"
-     "|pushing ahead|carrying on|resuming|kicking off|getting started|working through|turning to|working on|diving "
-     "|digging ", r"^(?:\w+[,.:] |now |so |then )?(?:still )?(?:press|push|carry|resum|kick|gett|work|turn|div"
-     r"|digg)ing\b", "time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b", "i'm ", r"\bi'm (?:now )?(?:starting"
-     r"|moving|beginning|turning|working) (?:on|to|with)\b", "let's ", r"\blet's (?:now |also |first )?(?:move|continue"
-     r"|tackle|start|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run|finish|turn|take)\b", "keep |continu"
-     "|proceed|press|push|carry", r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*"
-     r"|carry\w*) (?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b"),
-     "subject gated handed-over offer standing", "says that work goes on"),
+     r"|to)|on ?to|onwards? (?:to|with))\b", "starting |picking up ", r"^(?:\w+[,.:] |now |so |then )?(?:starting "
+     r"(?:with|on|the|now|phase|task|step|in)|picking up (?:the|with))\b", "pressing on|pushing on|pushing ahead"
+     "|carrying on|resuming|kicking off|getting started|working through|turning to|working on|diving |digging ",
+     r"^(?:\w+[,.:] |now |so |then )?(?:still )?(?:press|push|carry|resum|kick|gett|work|turn|div|digg)ing\b",
+     "time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b", "i'm ", r"\bi'm (?:now )?(?:starting|moving|beginning"
+     r"|turning|working) (?:on|to|with)\b", "let's ", r"\blet's (?:now |also |first )?(?:move|continue|tackle|start"
+     r"|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run|finish|turn|take)\b", "keep |continu|proceed"
+     "|press|push|carry", r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*"
+     r"|carry\w*) (?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b"), "subject gated "
+     "handed-over offer standing", "says that work goes on"),
     ("continuing.next-phase", "continuing", "paragraph", ("phase |stage |step |part |milestone |batch |wave |task ",
      r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*|two"
      r"|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|would be|can (?:now )?(?:start"
@@ -688,211 +737,166 @@ RULES = (
     ("narration.colon", "narration", "final", ("let me|i'll|i will|now|i need to|going to|first|here goes", ":$"),
      "gated", "ends on a colon with nothing after it"),
     # -- remaining: work is left, and nothing disposes of it
-    ("remaining.count", "remaining", "ending", ("still ", r"(?<![\w,])(?:\d[\d,]*|two|three|four|five|six|seven|eight"
-     r"|nine|ten|several)(?: \w+){0,4} still (?:need|to\b|have to|fail|broken|miss|pending|unported|untested|undone)",
-     "to go|left to |not yet|not done|not started|unfinished|unresolved|to be ", r"(?<![\w,])(?:\d[\d,]*|two|three|four"
-     r"|five|six|seven|eight|nine|ten|several|a few)(?: \w+){0,4} (?:left to \w+|to go\b|(?:(?:are|is) )?(?:unresolved"
-     r"|unfinished|not (?:yet )?(?:done|started|migrated|ported|fixed|converted))|(?:remain\w*|left|need"
-     r"|have) to be \w+)", "fail|error", r"(?<![\d,])\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?"
-     r"|tests? fail\w*) (?:left|remain\w*)\b", "remain| left", r"(?<![\w,])(?:\d[\d,]*|one|two|three|four|five|six"
-     r"|seven|eight|nine|ten|several|a few) (?:\w+ ){0,2}(?:tasks?|steps?|phases?|stages?|todos?|items?|things?|pieces?"
-     r"|parts?) (?:still )?(?:remains?\b|(?:is |are )?left\b)|(?<![\w.,/])(?:\d+|one|two|three|four|five) (?:of"
-     r"|out of) (?:the )?\d[^.?]{0,40} (?:remain|left)\b", " of |/", r"(?<![\d,])\d[\d,]* ?(?:of|/"
-     r"|out of) ?(?<![\d,])\d[\d,]*\b[^.]{0,60}\b(?:done|complete|migrated|ported|fixed|converted|finished"
-     r"|in)\b[^.]{0,30}(?:the rest|left|next|follow|to go)"), "none-left disposed reviewed",
-     "counts work that is not done"),
-    ("remaining.bare-count", "remaining", "ending", ("remain| left|outstanding|pending",
-     r"(?<![\d,])\d[\d,]*(?: [a-z]+){0,4} (?:remain|left\b|outstanding|pending)"),
-     "none-left disposed reviewed unchanged", "counts something that is left"),
-    ("remaining.named", "remaining", "ending", ("remaining|remains", "^(?:what |still )?(?:remaining"
-     "|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|work|tasks?|items?|steps?|todos?|pieces?))?(?: is"
-     r"| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s"
-     r"| is)? (?:still )?remains?\b(?! of)", " left| remaining:|left to ", "^(?:tasks?|work|items?|steps?"
-     r"|pieces?) (?:left|remaining)(?: to do)?:|^what(?:'s| is)(?: still)? left\b|^left to \w+", "what's |what is ",
-     r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding)\b", "that leaves|that just leaves|that only leaves"
-     "|todo:|todos:|still to come", "^(?:that|todos?:|still)", "still ", r"^still (?:open|to do|to \w+:|ahead|pending"
-     r"|outstanding|missing|needed|todo|left|unfinished)(?!\w)", "not done|not yet|not implemented|not started"
-     "|not finished", r"^not (?:yet )?(?:done|implemented|started|finished|ported|wired)(?: yet)?(?::| is\b| are\b)",
-     "left:", "^left:", "open |missing |to finish|to complete|what i ", "^(?:open|missing) (?:points?|items?|ends"
-     r"|tasks?|work|todos?|pieces?|parts?|bits?):|^to (?:finish|complete|wrap)\b(?!.*\byou\b)[^.?]{0,60}\b(?:needs?"
-     r"|must|ha(?:s|ve) to|remains?)\b|^what i (?:haven't|have not|didn't|left out|skipped)", "outstanding",
-     r"^outstanding(?: \w+)?(?: to [^:]{0,40})?:", "next step",
-     "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish|phase"
-     "|task)", "the rest|the others|the remain|the other ", r"\bthe (?:rest|others|remaining \w+"
-     r"|other (?:\w+ )?\w+) (?:(?:of|in|on|from) [^.,]{0,30} )?(?:still|(?:is|are) (?:not|still|next|to\b|open|waiting"
-     "|queued|unported)|isn't|aren't|haven't|hasn't|has not|have not|will (?:need|follow|come|take|get|be)"
-     r"|needs? (?!no\b)|waits?\b|follows?\b|comes?\b)(?! (?:affected|needed|changed|relevant|used|impacted|touched by))"
-     r"|\bthe (?:rest|remaining|remainder|others|other \w+) [^.]{0,60}\b(?:follow|comes? next|to do|come later"
-     "|still (?:need|to)|(?:can|could|will|should) (?:be done|wait|come|follow)|(?:is|are|remains?|stays?) (?:undone"
-     r"|unfinished|open|next|pending|left))|\bthe (?:rest|others)(?: of \w+(?: \w+)?)? needs? (?!no\b)"
-     r"|\bthe \w+ half remains as"), "none-left disposed reviewed", "names work that is left"),
-    ("remaining.list", "remaining", "lead-in", ("remain| left", r"^(?:\d+ )?(?:(?:tasks?|work|items?"
-     r"|steps?) (?:remaining|left)|(?:what |still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals"
-     "|categories|values|fields|options)))", "still |what's |what is ", "^(?:still (?:open|to do|needed|missing"
-     "|pending|outstanding|failing|broken|ahead)|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))",
-     "to do|todo|to-do", r"^to ?-?do(?: list)?(?: \([^)]*\))?:?$|^left to do", "so far|half|in progress|partly|partial"
-     "|incomplete|underway|under way", r"^(?:[^\n]{0,40} so far:?$|(?:about |roughly )?half-?(?: ?way)?\b|(?:still "
-     r"|work )?in progress|partly|partial(?:ly)?|incomplete|under ?way)\W*(?:there|done|complete|finished)?\W*$",
-     "outstanding|not yet|not done|not implemented|not started|next up|unfinished", "^(?:outstanding"
-     "|not (?:yet )?(?:done|implemented|started|finished|ported)|next up|unfinished)"), "none-left disposed reviewed",
-     "lists work that is left"),
-    ("remaining.next-up", "remaining", "heading", ("next up", r"next up\b(?! after)", "what's next", "^what's next"),
+    ("remaining.count", "remaining", "ending", ("still need|still to |still have|still fail|still broken|still miss"
+     "|still pending|still un|to go|left to |not yet|not done|not started|unfinished|unresolved|to be ",
+     r"(?<![\w,.]){num}(?: \w+){0,4} (?:still (?:need|to\b|have|fail|broken|miss|pending|un\w+ed)|left to \w+|to go\b"
+     r"|(?:are |is )?(?:unresolved|unfinished|not (?:yet )?{done})|(?:remain\w*|left|need|have) to be \w+)",
+     "fail|error", r"(?<![\w,.])\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?|tests? fail\w*) (?:left"
+     r"|remain\w*)\b", "remain| left&task|step|phase|stage|todo|item|thing|piece|part| of ", r"(?<![\w,.])(?:one"
+     r"|{num}) (?:\w+ ){0,2}(?:tasks?|steps?|phases?|stages?|todos?|items?|things?|pieces?|parts?) (?:still )?"
+     r"(?:remains?\b|(?:is |are )?left\b)|(?<![\w,./])(?:one|{num}) (?:of|out of) (?:the )?\d[^.?]{0,40} (?:remain"
+     r"|left)\b"), "none-left disposed reviewed", "counts work that is not done"),
+    ("remaining.bare-count", "remaining", "ending", ("remain| left|outstanding|pending", r"(?<![\d,])\d[\d,]*(?: "
+     r"[a-z]+){0,4} (?:remain|left\b|outstanding|pending)"), "none-left disposed reviewed unchanged",
+     "counts something that is left"),
+    ("remaining.named", "remaining", "ending", ("remaining|remains", "^(?:what |still )?(?:remaining|remains)(?: (?:"
+     r"(?:from|in|on|for|after|before) [^:.]{0,40}|{work}))?(?: is| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?"
+     r"|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s| is)? (?:still )?remains?\b(?! of)", "left", "^{work} left(?: "
+     r"to do)?:|^what(?:'s| is)(?: still)? left\b(?! (?:in|of) )|^left(?: to \w+|:)", "what's |what is |what i ",
+     r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding|needed)\b|^what i (?:haven't|have not|didn't|left out"
+     "|skipped)", "that leaves|that just leaves|that only leaves|todo:|todos:|still to come", "^(?:that|todos?:|still)",
+     "still ", r"^still (?:open|to do|to \w+:|ahead|pending|outstanding|missing|needed|todo|left|unfinished)(?!\w)",
+     "not ", r"^not (?:yet )?{done}(?: yet)?(?::| is\b| are\b)", "open |missing |outstanding", "^(?:open|missing"
+     "|outstanding)(?: ends| {work})?(?: to [^:]{0,40})?:", "to finish|to complete|to wrap|to be complete",
+     r"^to (?:finish|complete|wrap|be complete)\b(?!.*\byou\b)[^.?]{0,60}\b(?:needs?|must|ha(?:s|ve) to|remains?)\b",
+     "next step", "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run"
+     "|finish|phase|task)", "the rest|the others|the remain|the other ", r"\bthe (?:rest|remainder|others|remaining \w+"
+     r"|other (?:\w+ )?\w+)(?: (?:of|in|on|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait"
+     r"|be done)s?\b|still (?:need|to\b|ha|use the old)|(?:is|are|remains?|stays?) (?:not (?!affected|needed|changed"
+     r"|relevant|used|touched by)|still|next|to\b|open|waiting|queued|better|routine|mechanical|straightforward|similar"
+     r"|un(?!chang|affect|touch|relat|modif)\w+ed|undone|pending|left)|(?:is|are|has|have)n't|has not|have not"
+     r"|will (?:need|take|get)|needs? (?!no\b))", "the second |the last |the third |the next |half |part ",
+     "^(?:and )?the (?:second|other|next|last|remaining|third) (?:half|part|third|batch|stage|phase|chunk|piece"
+     r"|portion)\b[^.?]{0,80}\b(?:is (?:where|next|not|still|to\b|what)|will|comes|needs|follows|remains|isn't|hasn't"
+     r"|waits)\b|\bthe (?:last|other|remaining|next) [^.?]{0,60}\bwill (?:need|require|follow)\b|\bthe \w+ half "
+     "remains as"), "none-left disposed reviewed", "names work that is left"),
+    ("remaining.list", "remaining", "lead-in", ("remain| left", r"^(?:\d+ )?(?:{work} (?:remaining|left)|(?:what "
+     r"|still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals|categories|values|fields|options)))",
+     "still |what's |what is ", "^(?:still (?:open|to do|needed|missing|pending|outstanding|failing|broken|ahead)"
+     "|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))", "to do|todo|to-do", "^(?:left )?to ?-?do(?: "
+     r"list)?(?: \([^)]*\))?:?$", "so far|half|in progress|partly|partial|incomplete|underway|under way",
+     r"^(?:[^\n]{0,40} so far:?$|(?:about |roughly )?half-?(?: ?way)?\b|(?:still |work )?in progress|partly"
+     r"|partial(?:ly)?|incomplete|under ?way)\W*(?:there|done|complete|finished)?\W*$", "outstanding|not |next up"
+     "|unfinished|open |missing ", "^(?:outstanding|not (?:yet )?{done}|next up|unfinished|(?:open|missing) (?:ends"
+     "|{work}))"), "none-left disposed reviewed", "lists work that is left"),
+    ("remaining.next-up", "remaining", "heading", ("next up|what's next", r"next up\b(?! after)|^what's next"),
      "none-left", "heads the next piece of work and stops"),
     ("remaining.open-boxes", "remaining", "last-list", ("[ ]|⬜|☐|🔲|⏳", r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),
      "reviewed disposed", "shows a to-do list with open boxes"),
-    ("remaining.part-done", "remaining", "ending", ("half", r"\bhalf of the (?:list|files|work|tasks?|items?|way|tests"
-     r"|modules|pages|cases)\b|\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're |about )*half ?way\b|\bhalf (?:applied"
-     r"|done|finished|converted|ported|migrated)\b|\bhalf follows", "so far", r"\d[^.]{0,40}\bso far\b"
-     r"|\bso far\b[^.]{0,40} (?:of|only) ", "%", "^(?:progress: )?(?:[^:%]{0,40} (?:is|are|at) )?(?:about |around "
-     r"|roughly )?\d\d?% (?:done|complete|finished|of the way)\b", "did not get to|didn't get to|to be continued"
-     "|more work is needed|more to follow|more follow", "", " follow", r"\b(?:will|'ll|to) follow(?: (?:in|with|next"
-     r"|soon|later|shortly|separately)\b|\W?$)", "dumm|stub|placeholder", r"\b(?:is|are) (?:still |only "
-     r"|just )?(?:a )?(?:dummy|dummies|stubs?|placeholders?)\W?$", "placeholder|stub|hard-coded|hardcoded|mocked",
-     r"\b(?:is|are|remains?|stays?) (?:only |still |just |currently )?(?:a )?(?:placeholders?|stubs?|stubbed|mocked"
-     r"|hard-?coded)\b[^.?]{0,60}\b(?:for now|so far|yet|at the moment|currently)|\b(?:still"
-     r"|currently) (?:a )?(?:placeholders?|stubs?|stubbed|mocked|hard-?coded)\b", " left| missing|outstanding|unported"
-     "|unfinished|pending", r"\b(?:that|which) (?:are|is) (?:still )?(?:left|missing|open|outstanding|pending)\b"
-     r"|\bthe (?:missing|outstanding|unported|unfinished|pending) (?:ones?|two|three|parts?|pieces?|half)\b",
-     "later|in a follow-up|in a second|for now", r"\b(?:can|could|should|will|would|to) (?:still )?(?:be )?(?:done"
-     "|added|handled|tackled|ported|migrated|addressed|implemented|fixed|converted|finished|follow|come|covered|wired"
-     r"|written)\b[^.?]{0,30}\b(?:later|afterwards|in a (?:later|follow-up|second) \w+)\b|\b(?:i"
-     r"|i've) (?:have )?(?:left|skipped|postponed|parked|put off)\b[^.?]{0,60}\b(?:for later|for now|for (?:a"
-     "|the) (?:next|follow-up|later))", "i only |we only |i've only", r"\b(?:i|we)(?:'ve| have)? only (?:did|done|got"
-     r"|managed|finished)\b", "nothing so far|nothing yet", r"(?:^|[:—–,-] ?)nothing (?:so far|yet)\b", "goal|target",
-     r"^(?:the|our|your) (?:goal|target) (?:was|is) (?:\w+ )?\d", "iteration |step |part |phase |batch |round |epoch "
-     "|stage |chapter |task |section |page ", "^(?:iteration|step|part|phase|batch|round|epoch|stage|chapter|task"
-     r"|section|page) (\d+) ?(?:of|/) ?(?!\1\b)\d", "scratched the surface", "", "for the next|for a later"
-     "|for the second|for the following", r"\bfor (?:the|a) (?:next|second|later|following) (?:round|batch|pass"
-     r"|iteration|session|time|step|turn|message|sprint)\b", "everything |all |every ", r"\b(?:everything|all (?:of \w+"
-     r"|the )?\w+|every \w+) (?:but|except(?: for)?|apart from|other than)\b[^.?]{0,60}\b(?:done|compiles?|works?|pass"
-     r"|passes|green|converted|ported|migrated|finished|implemented|fixed|translated|covered|updated)\b",
-     "half|third|quarter", "^(?:about |roughly |around |the first )?(?:half|(?:a|one|two) thirds?|(?:a|one"
-     r"|three) quarters?) (?:of )?[^.?]{0,60}\b(?:now|already|done|converted|ported|migrated|use[sd]?|in place|finished"
-     r"|complete)\b", "first ", "^(?:and )?(?:that|this)(?:'s| is| was)(?: only| just)? (?:the )?first (?:batch|half"
-     r"|part|third|quarter|chunk|slice|of)\b", "not everything|not all", r"\bnot (?:everything"
-     r"|all)\b[^.?]{0,30}\b(?:done|finished|complete\w*|in place|ported|converted|covered)\b", "for now",
-     r"\bi(?:'ve| have)? (?:skipped|left out)\b", " of |/", r"(?<![\d.,/])\b(\d+|one|two|three|four|five|six|seven"
-     r"|eight|nine|ten) ?(?:of|/|out of) ?(?:the )?(?!\1\b)(?:\d+|two|three|four|five|six|seven|eight|nine"
-     r"|ten)\b[^.]{0,30}\b(?:done|complete|completed|ported|migrated|translated|converted|finished|implemented|fixed"
-     r"|processed|handled|written|checked)\b|\b(?:i|i've|we|we've) (?:have )?(?:processed|ported|migrated|translated"
-     "|converted|finished|implemented|done|completed|written|covered|labell?ed) (?:about |around "
-     r"|the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the |all )?(?!\2\b)\d"),
-     "asked none-left disposed reviewed unchanged", "reports a part of the work as done"),
-    ("remaining.not-done", "remaining", "ending", ("i still |we still |i'd still |i would still ", r"\b(?:i|we)(?:'d"
-     r"| would)? still (?:(?:need|have|like|want|plan) to|owe)\b", "still ", r"\bstill (?:out of date|outdated"
-     "|on the old|using the old|pass(?:es)? the old|lacks?|miss(?:es|ing)?|requires?|wants?|uses? the old"
-     r"|relies on the old)\b", "there's no |there is no |there are no ", r"\bthere(?:'s| is"
-     r"| are) no [^.?]{0,40}\b(?:yet|so far)\b", "more work|another pass|needs ", r"\bneeds? (?:\w+ )?(?:more work"
-     "|another (?:pass|round)|finishing|to be (?:done|ported|written|migrated|implemented|wired|converted"
-     r"|finished))\b", "still need|still have|still has|still to be", r"\bstill (?:needs? (?:\w+ing|to be|fixing)"
-     r"|ha(?:ve|s) to|to be (?:done|fixed|ported|written|wired|migrated))\b", "still ", r"\b(?:is|are) still (?:open"
-     r"|pending|untouched|unported|unfixed|missing|to do)\b(?! until)|^(?:the |our )?(?:\w+ ){1,3}still (?:fails?"
-     r"|is (?:broken|red))\b", "yet to ", r"\b(?:is|are|has|have) yet to \w+", "not yet |yet to be", r"\b(?:is"
-     r"|are) (?:not yet|yet to be) (?:\w+ )?(?:done|ported|wired|written|migrated|implemented|fixed|converted|finished"
-     r"|covered|tested)\b", " yet", r"\b(?:isn't|aren't|is not|are not|hasn't been|haven't been"
-     r"|i haven't) (?:\w+ )?(?:done|started|touched|ported|wired|written|migrated|implemented|fixed|converted|finished"
-     r"|covered)\b[^.]{0,60}\byet\b", "left to do|remains unfinished|i haven't yet", "", " not.|n't.", r"\b(?:done"
-     r"|there|finished|ready|ported|complete|in place)\b[^.?]{0,60}\b(?:isn't|aren't|hasn't|haven't|not)\W?$",
-     "i haven't|i have not|i didn't|i did not|i couldn't|i could not", r"\bi (?:haven't|have not) (?:yet )?(?:looked"
-     r"|got|gotten|started|begun|finished|tackled|reached)\b|\bi (?:didn't|did not|couldn't"
-     r"|could not) (?:yet )?(?:get (?:to|around|as far)|finish|manage|complete|start)\b", " only ", r"\b(?:is|are"
-     r"|exists?) only (?:\w+ )?(?:bullet points|outlined?|sketch\w*|stubs?|draft\w*|headings|half)", "there are "
-     "|there is |there's ", r"\bthere(?: are|'re| is|'s) (?:still )?(?:a handful of|a few|some|several|\d+|one|another"
-     r"|two|three|four|five|six|seven|eight|nine|ten) [^.?]{0,60}\b(?:still\b|haven't|aren't|to (?:do|go|port|fix"
-     r"|convert)\b)", "only ", "^(?:so far |for now |for the moment |currently "
-     r"|at the moment )?only\b[^.?]{0,60}\b(?:is|are|has|have) (?:been )?(?:implemented|there|done|in|covered|ported"
-     r"|working|supported|converted|finished|written|migrated|handled)\b", "needs |need ", r"\bneeds? (?:the|a"
-     r"|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration|adjustment)s?\b", "the second |the other "
-     "|the next |the last |the remaining |the third ", "^(?:and )?the (?:second|other|next|last|remaining"
-     r"|third) (?:half|part|third|batch|stage|phase|chunk|piece|portion)\b[^.?]{0,80}\b(?:is (?:where|next|not|still"
-     r"|to\b|what)|will|comes|needs|follows|remains|isn't|hasn't|waits)\b|\bthe (?:last|other|remaining"
-     r"|next) [^.?]{0,60}\bwill (?:need|require|follow)\b", "that i |which i |that we |which we ", r"\b(?:that"
-     r"|which) (?:i|we) (?:still )?(?:need|have) to\b", "need", r"\bneeds? (?:fixing|porting|updating|converting"
-     r"|rewriting|handling|migrating|translating|adjusting|wiring|doing|cleaning)\b", " red| failing| broken",
-     r"(?<![\w,])(?:[1-9][\d,]*|two|three|four|five|six|seven|eight|nine|ten|several) (?:\w+ ){0,2}(?:tests?|specs?"
-     r"|suites?)\b[^.?]{0,40}\b(?:are|is) (?:still )?(?:red|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing"
-     r"|red)\b", "n't been |not been ", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|that|which"
-     r"|who)\b)[^?]{0,200}\b(?:has|have)(?:n't| not) been (?:ported|migrated|converted|implemented|written|rewritten"
-     "|adapted|updated|tested|fixed|done|begun|started|touched|tackled|attempted|covered|wired|handled|translated"
-     r"|finished|completed|reviewed|added|moved|replaced|addressed|looked at)\b", "at the moment|at this point"
-     "|for the moment|so far|at present|as of now", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you"
-     r"|user|upstream|needed|necessary|required|problems?|issues?|errors?|complaints)\b)[^?]{0,200}(?:n't\b|\bnot\b"
-     r"|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point|for the moment|so far|at present"
-     "|as of now)", " yet", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
-     r"|upstream)\b)[^.?]{0,120}\b(?:isn't|aren't|is not|are not|doesn't|don't|does not|do not) (?!have\b"
-     r"|exist)[^.?]{0,30}\byet\W?$", "still ", r"^(?!.*\b(?:if|when|because|since|unless|until|while|whether|you|user"
-     r"|upstream)\b)[^.?]{0,120}\bstill (?:do(?:es)?n't|does not|isn't|is not|aren't|are not|ha(?:s|ve)n't|can't"
-     r"|fails?\b|crash|break|hang)"), "asked none-left disposed reviewed gated handed-over",
+    ("remaining.part-done", "remaining", "ending", ("half|third|quarter|part", r"\b(?:half|third|quarter"
+     r"|part) of the way\b|\bhalf (?:of the {work}|{done}|follows)\b|\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're "
+     r"|about )*half ?way\b|^(?:about |roughly |around |the first )?(?:half|(?:a|one|two) thirds?|(?:a|one"
+     r"|three) quarters?) (?:of )?[^.?]{0,60}\b(?:now|already|use[sd]?|{done})\b", "so far", r"\d[^.]{0,40}\bso far\b"
+     r"|\bso far\b[^.]{0,40} (?:of|only) ", "%", r"^(?:status|progress|state)\b[^\n]{0,60}(?<!\d)\d?\d%"
+     r"|^(?:progress: )?(?:[^:%]{0,40} (?:is|are|at) )?(?:about |around |roughly )?\d\d?% (?:of the way|{done})\b",
+     "commented out|disabled|skipped|confined|restricted|limited", r"\b(?:commented out|disabled|skipped"
+     r"|left out) (?:until|till|for now)\b|\bi(?:'ve| have)? (?:confined|restricted|limited) (?:myself|this|it) to\b",
+     "get to|to be continued|more work|more to follow|more follow|scratched the", r"\bdid(?:n't| not) get to"
+     "|to be continued|more work is needed|more (?:to )?follow|scratched the surface", " follow", r"\b(?:will|'ll"
+     r"|to) follow(?: (?:in|with|next|soon|later|shortly|separately)\b|\W?$)", "dumm|stub|placeholder|hard-coded"
+     "|hardcoded|mocked", r"\b(?:(?:is|are|remains?|stays?) (?:only |just )?(?:a )?|still |currently )(?:a )?(?:dumm"
+     r"(?:y|ies)|stub(?:s|bed)?|placeholders?|mocked|hard-?coded)(?:\W?$|\b[^.?]{0,60}\b(?:for now|so far|yet"
+     "|at the moment|currently))", "later|afterwards|follow-up|for now", r"\b(?:can|could|should|will|would"
+     r"|to) (?:still )?(?:be )?(?:{done}|follow|come)\b[^.?]{0,30}\b(?:later|afterwards|in a (?:later|follow-up"
+     r"|second) \w+)\b|\bi(?:'ve| have)? (?:left|left out|skipped|postponed|parked|put off)\b[^.?]{0,60}\bfor (?:now"
+     r"|later|(?:a|the) (?:next|follow-up|later))\b", "nothing so far|nothing yet", "(?:^|[:—–,-] ?)nothing (?:so far"
+     r"|yet)\b", "for the next|for a later|for the second|for the following", r"\bfor (?:the|a) (?:next|second|later"
+     r"|following) {turn}\b", "everything |all |every &but |except|apart from|other than", r"\b(?:everything"
+     r"|all (?:of \w+|the )?\w+|every \w+) (?:but|except(?: for)?|apart from|other than)\b[^.?]{0,60}\b(?:{done}"
+     r"|compiles?|works?|pass|passes|green)\b", "not everything|not all", r"\bnot (?:everything"
+     r"|all)\b[^.?]{0,30}\b{done}\b", " of |/&iteration |step |part |phase |batch |round |epoch |stage |chapter |task "
+     "|section |page ", r"^(?:iteration|step|part|phase|batch|round|epoch|stage|chapter|task|section|page) (\d+) ?(?:of"
+     r"|/) ?(?!\1\b)\d", " of |/&done|complete|finished|ported|migrated|converted|implemented|written|fixed|translated"
+     "|covered|processed|handled|updated|tested|checked", r"(?<![\w,./])(?!one\b)(\d+|{num}) ?(?:of|/"
+     r"|out of) ?(?:the )?(?!\1\b){num}\b[^.]{0,30}\b{done}\b|\b(?:i|we)(?:'ve| have)? {done} (?:about |around "
+     r"|the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the |all )?(?!\2\b)\d"), "asked none-left disposed reviewed "
+     "unchanged", "reports a part of the work as done"),
+    ("remaining.not-done", "remaining", "ending", ("still ", r"\b(?:i|we)(?:'d| would)? still (?:(?:need|have|like|want"
+     r"|plan) to|owe)\b|\bstill (?:out of date|outdated|lacks?|miss(?:es|ing)?|requires?|needs? \w+ing|needs to be"
+     r"|has to|have to|to be {done})\b|\b(?:is|are) still (?:open|pending|untouched|un\w+ed|missing|to do|red"
+     r"|broken)\b(?! until)|^{plain}[^?]{0,150}\bstill (?:\w+n't|(?:do(?:es)?|is|are|ha(?:s|ve)) not|fails?\b|crash"
+     r"|break|hang|(?!pass)(?:\w+ )?(?:the|an|in the|on the|from the) old)", "yet", r"\b(?:is|are|has"
+     r"|have) (?:\w+ )?yet to \w+|\b(?:is|are) not yet (?:\w+ )?{done}\b|^{plain}[^?]{0,150}(?:(?:n't|\bnot) (?:been "
+     r"|yet )?(?:\w+ )?{done}\b[^.?]{0,60}\byet\b|\b(?:(?:is|are|do|does)(?:n't| not) (?!have\b|exist|defined|planned"
+     r"|scheduled|known|decided|released)|there(?:'s| is| are) no )[^.?]{0,40}\byet\W?$)", "need", r"\bneeds? (?:(?:fix"
+     r"|port|updat|convert|rewrit|handl|migrat|translat|adjust|wir|do|clean|finish)ing\b|(?:\w+ )?(?:more work"
+     r"|another (?:pass|round)|to be {done})|(?:the|a|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration"
+     r"|adjustment)s?\b)|\b(?:that|which) (?:i|we) (?:still )?(?:need|have) to\b", " not.|n't.",
+     r"\b{done}\b[^.?]{0,60}\b(?:isn't|aren't|hasn't|haven't|not)\W?$|\bthere\b[^.?]{0,60}\b(?:isn't|aren't)\W?$",
+     "i haven't|i have not|i didn't|i did not|i couldn't|i could not|i wasn't|i was not|i was unable", r"\bi ha(?:ven't"
+     r"|ve not) (?:yet )?(?:looked|gone|dealt|got|gotten|started|begun|finished|tackled|reached)\b|\bi (?:(?:did"
+     "|could)(?:n't| not)|was(?:n't| not) able to|was unable to) (?:yet )?(?:get (?:to|around|as far)|finish|manage"
+     r"|complete|start)\b", "only ", r"\b(?:is|are|exists?) only (?:\w+ )?(?:bullet points|outlined?|sketch\w*|stubs?"
+     r"|draft\w*|headings|half)|^(?:so far |for now |for the moment |currently |at the moment )?only\b[^.?]{0,60}\b"
+     "(?:is|are|has|have) (?:been )?(?:implemented|there|done|in|ported|working|supported|converted|finished|written"
+     r"|migrated)\b", "there are |there is |there's ", r"\bthere(?: are| is|'s) (?:still )?(?:a handful of|some|one"
+     r"|another|{num}) [^.?]{0,60}\b(?:still\b|haven't|aren't|to (?:go|port|fix|convert)\b)", " red| failing| broken",
+     r"(?<![\w,.])(?!0)(?:{num}) (?:\w+ ){0,2}(?:tests?|specs?|suites?)\b[^.?]{0,40}\b(?:are|is) (?:still )?(?:red"
+     r"|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing|red)\b", "n't been |not been ",
+     r"^{plain}[^?]{0,200}\b(?:has|have)(?:n't| not) been (?:{done}|looked at|run)\b", "at the moment|at this point"
+     "|for the moment|so far|at present|as of now", "^{plain}(?!.*(?:needed|necessary|required|problem|issue|error"
+     r"|complaint))[^?]{0,200}(?:n't\b|\bnot\b|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point"
+     "|for the moment|so far|at present|as of now)"), "asked none-left disposed reviewed gated handed-over",
      "says that something is not done yet"),
-    ("remaining.status", "remaining", "parts", ("todo|to do|not |pending|in progress|half|⏳|🔲|⬜|☐",
-     r"(?s)^(?=.*(?:\| ?(?:✅|✔|☑|done|complete|finished|ported|migrated"
-     r"|converted))).*\| ?(?:\W{1,3} ?)?(?:(?:not (?:yet )?(?:started|touched|begun|done|migrated|ported|converted"
-     r"|implemented|written)|to ?-?do|pending|in progress|half\w*|open)\b|[⏳🔲⬜☐])", "not |begun|nothing|half|untouched"
-     "|unstarted|stubbed|progress|todo|to do|pending|missing|wip|draft|partial|partly|planned|queued|failing|broken"
-     "|to come|to follow", r"(?s)^(?=.*\b(?:done|complete|finished|works?|ported|migrated|converted"
-     r"|pass)\b).*\n[^\n]{2,80}(?:[:—–-]|\() ?(?:❌|⏳|🔲|⬜)? ?(?:not (?:yet )?(?:started|touched|begun|done|migrated"
-     r"|ported|converted|implemented|written)|nothing (?:so far|yet)|(?:about |only )?half\w*(?: way| done)?|(?:still "
-     r"|only |just |mostly )?(?:missing|wip|drafted|partial\w*|partly|planned|queued|failing|broken|to (?:come|follow)"
-     r"|not there)|untouched|unstarted|stubbed|in progress|to ?-?do|pending)[^\n\w]{0,4}(?:\([^\n]{0,40})?(?:\n|$)"),
-     "reviewed disposed", "shows parts that are done beside parts that are not begun"),
+    ("remaining.status", "remaining", "parts", ("todo|to do|not started|not touched|not begun|not done|not yet"
+     "|not there|not ported|not migrated|not converted|not implemented|not written|pending|in progress|half|nothing "
+     "|untouched|unstarted|stubbed|⏳|🔲|⬜|☐", r"(?s)^(?=.*(?:✅|✔|☑|\b(?:{done}|works?|pass)\b)).*(?:\||\n[^\n"
+     r"|]{2,80}(?:[:—–-]|\()) ?(?:[^\w|]{1,3} ?)?(?:not (?:yet )?(?:there|{done})|nothing (?:so far|yet)|(?:about "
+     r"|only )?half\w*(?: way| done)?|untouched|unstarted|stubbed|in progress|to ?-?do|pending|[⏳🔲⬜☐])[^\n\w"
+     r"|]{0,4}(?:\([^\n|]{0,40})?(?:\n|\||$)"), "reviewed disposed", "shows parts that are done beside parts that are "
+     "not begun"),
     # -- capacity and wrap-up
     ("capacity.context", "capacity", "ending", ("context", r"\b(?:my|i have|i've|i'm|our|we're|given the"
      r"|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit|left|usage|length|remaining|i have)\b|\b(?:much"
      r"|little|limited|remaining|enough|low on|out of|most of) (?:of (?:my|the) )?context\b|\b(?:within"
      r"|in) this context\b|\bcontext (?:window )?(?:is|has|was)\b[^.?]{0,25}\b(?:getting|grown|become|nearly|almost"
-     r"|running|filling|full|long|large|big|used|low|tight|heavy)\b", "token|budget", r"\b(?:low|out|short) (?:on"
-     r"|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my |our )?token budget", "window",
-     r"\bof my (?:context )?window", "reply|response|message|answer|session|one go|this turn|conversation| chat "
-     "|this thread", r"\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)|already (?:long|quite|very|getting)"
-     r"|limit|more than)\b[^.?]{0,60}\b(?:this|one|a single|my) (?:answer|reply|response|message|turn|go|session)\b"
-     r"|\b(?:this|my|the) (?:answer|reply|response|message|session|conversation|chat|thread) (?:is|has|was"
-     r"|would)\b[^.?]{0,25}\b(?:long|limit|large|big|full)\b", "budget|tokens|context|my time|my turn", r"\b(?:used"
-     r"|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the"
-     r"|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b", "running |run out|ran ", r"\b(?:running|run"
-     r"|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space|tokens|output|budget|calls)\b",
-     "my |the output limit|the response limit|the turn limit", r"\b(?:my|the) (?:output|response|turn|message"
-     r"|step)[\w -]{0,12} (?:limit|budget|quota|allowance)", "own session|own turn|own conversation|own chat|own round"
-     "|sitting|sessions|fresh eyes|fresh head", r"\b(?:deserves?|warrants?|needs?|merits?) (?:its|their) own (?:session"
-     r"|turn|conversation|chat|round)\b|\b(?:too|more than|in) [^.?]{0,40}\b(?:one|a single) sitting\b|\b(?:take|need"
-     r"|require|span)\w*\b[^.?]{0,30}\b(?:several|multiple|many|a few|a couple of|more|\d) (?:more "
-     r"|further )?sessions\b|\bwith fresh (?:eyes|head)\b", "limit|maximum|my cap", r"\blimits? (?:to|on"
-     r"|of) (?:how much|what) i\b|\b(?:stay|keep)(?:ing)? within (?:the |my )?limits?\b[^.?]{0,20}\bi\b|\b(?:hit"
-     r"|reached) (?:my\b|the (?:\w+ )?(?:maximum|limit|cap)\b[^.?]{0,40}\b(?:turn|session|response|message|reply))",
-     "kept this|kept it|for one |for this |ones first", r"\bkept (?:this|it) (?:to|short|brief)\b|\b(?:enough|all"
-     r"|it) for (?:one|this) (?:session|round|turn|go|sitting|pass)\b|^(?:as|since|because|given"
-     r"|considering)\b[^.?]{0,40}\b(?:long|big|large|huge|size)\b[^.?]{0,20}, i(?:'ve| have)? (?:dealt|done|did|started"
-     r"|focus\w*|limited|restrict\w*|only|begun|picked|took)\b", "resume|continue|come back|return",
-     r"^(?!.*\byou can\b)[^?]{0,120}\b(?:resume|continue|return to (?:it|this)|come back to (?:it|this)) (?:later"
-     r"|another time|tomorrow)\b", "for brevity i|deep into this|deep in this|so i did|so i only", r"\bbrevity"
-     r"|\bdeep in|\bwould (?:take|be|need)\b[^.?]{0,40}\bso i (?:did|only)", "keep this|keeping this|keep the",
-     r"\bkeep(?:ing)? (?:this|the) (?:response|answer|reply|turn|message|session|conversation)\b[^.?]{0,20}\b(?:short"
-     r"|manageable|small|focus\w*|reason\w*|within|under)", "another day|another time|next time|tomorrow|later time"
-     "|rush", r"\b(?:leave|save|keep|postpone|defer|do|continue|finish|pick\w*)\b[^.?]{0,60}\b(?:another day"
-     r"|another time|next time|tomorrow|a later (?:time|day|date))|\b(?:rather|not|instead|without"
-     r"|don't want)\b[^.?]{0,20}\brush(?:ing)?\b", "at once|in one|in a single|as much as i|as far as i",
-     r"\btoo (?:large|long|big|much|many)\b[^.?]{0,60}\b(?:at once|in one|in a single|for one|for a single)\b"
-     r"|\bthat(?:'s| is)\b[^.?]{0,20}\bas (?:much|far) as i\b", "separately|another time|split ", r"\b(?:suggest"
-     r"|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately|another time|split (?:it|this"
-     r"|the \w+) (?:here|there))", "length of th|conversation's length|session's length", r"\b(?:due to|given"
-     r"|because of|considering)\b"), "product none-left", "gives its own context as the reason to end"),
+     r"|running|filling|full|long|large|big|used|low|tight|heavy)\b", "token|budget|window|my time|my turn|context&my "
+     "|low |out |due to|given|because|consider|used|spent|burn|eaten", r"\b(?:low|out|short) (?:on|of) (?:tokens"
+     r"|budget)|\b(?:due to|given|because of|considering|my) (?:the |my |our )?token budget|\bof my (?:context )?window"
+     r"|\b(?:used|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the"
+     r"|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b", "reply|response|message|answer|session|one go"
+     "|this turn|conversation| chat |thread|sitting|one pass&room|space|fit|exceed|too |already|limit|more than|enough"
+     "|all for|it for|hit|reached|keep|own |sessions|length|long|large|big|full", r"^(?!if\b|when\b"
+     r"|each\b)[^?]{0,200}\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)|already (?:long|quite|very"
+     r"|getting)|limit|more than|enough|all|it|hit|reached|keep\w*)\b[^.?]{0,60}\b(?:this|one|a single|my) {turn}\b(?! "
+     r"(?:file|test|page))|\b(?:(?:this|my) {turn}|the (?:conversation|chat|session|thread)) (?:is|has|was"
+     r"|would)\b[^.?]{0,25}\b(?:long|large|big|full)\b|\b(?:deserves?|warrants?|needs?|merits?) (?:its"
+     r"|their) own {turn}\b|\b(?:several|multiple|many|a few|more) (?:more |further )?sessions\b|\b(?:length of th"
+     "|'s length)", "run", r"\b(?:running|run|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space"
+     r"|tokens|output|budget|calls)\b", "limit|maximum|quota", r"\bmy (?:output|response|turn|message"
+     r"|step)[\w -]{0,12} (?:limit|budget|quota)|\blimits? (?:to|on|of) (?:how much|what) i\b|\b(?:stay|keep)(?:ing)? "
+     r"within (?:the |my )?limits?\b[^.?]{0,20}\bi\b|\b(?:hit|reached) (?:my\b|the (?:\w+ )?(?:maximum"
+     r"|limit)\b[^.?]{0,40}\b{turn})", "kept this|kept it|ones first|brevity i|reasons of|lack of|deep in|long run"
+     "|long session|deserve|what's left of my|separate task|separate step|so i did|so i only|fresh eyes|as much as i"
+     "|as far as i", r"\bkept (?:this|it) (?:to|short|brief)\b|^(?:as|since|because|given|considering)\b[^.?]{0,40}\b"
+     r"(?:long|big|large|huge|size)\b[^.?]{0,20}, i(?:'ve| have)? (?:dealt|{done}|did|limited|restrict\w*|only|took)\b"
+     r"|\bbrevity|\b(?:reasons|lack) of (?:space|length|time)\b[^.?]{0,20}\bi\b|\bhas been a long |\bdeserves? (?:a"
+     r"|its own|more)\b[^.?]{0,20}\b(?:start|attention|session|time|turn)\b|\bleft of my|\bas a separate (?:task"
+     r"|step)\b|\bdeep in(?:to)? this|\bwould (?:take|be|need)\b[^.?]{0,40}\bso i|\bfresh eyes|\bthat(?:'s"
+     r"| is)\b[^.?]{0,20}\bas (?:much|far) as i\b", "another day|another time|next time|tomorrow|later|rush|at once"
+     "|in one|separately|split&leave|save|keep|postpone|defer|do |continue|resume|finish|pick|return|rush|too |suggest"
+     "|recommend|propose|better|best|rather|let's", r"\b(?:leave|save|keep|postpone|defer|do|continue|resume|finish"
+     r"|pick\w*|return to (?:it|this))\b(?! with\b)[^.?]{0,60}\b(?:another day|another time|next time|tomorrow"
+     r"|a later (?:time|day|date))|^(?!.*\byou can\b)[^?]{0,120}\b(?:resume|continue) later\b|\b(?:rather|not|instead"
+     r"|without|don't want)\b[^.?]{0,20}\brush(?:ing)?\b|\btoo (?:large|long|big|much|many)\b[^.?]{0,60}\b(?:at once"
+     r"|in one go)\b|\b(?:suggest|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately|split (?:it"
+     r"|this|the \w+) (?:here|there))"), "product none-left", "gives its own context as the reason to end"),
     ("capacity.fresh-session", "capacity", "ending", ("session|conversation|fresh context|fresh start|chat|new thread",
      r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*|suggest\w*"
      r"|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80} (?:fresh|new|next|another|separate|later|future"
      r"|follow-up) (?:session|context|conversation|chat|thread|start)\b|\b(?:fresh|new|next|another|later) (?:session"
      "|conversation|chat|thread|context) (?:can|could|should|will|to|picks?) (?:then )?(?:pick|continue|resume|take"
-     r"|start|carry|finish|up)\b|\b(?:start|open|begin)\w* a (?:new|fresh) one\b", "tomorrow", r"\bpick (?:this|it"
-     r"|up)[^.]{0,30}\btomorrow\b"), "product disposed", "leaves the rest to another session"),
-    ("capacity.stopping-point", "capacity", "ending", ("stopping point|to stop|to pause|to take a break|to break"
-     "|to wrap|natural break|checkpoint", r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient"
-     r"|decent|obvious|right)\b[^.?]{0,20}\b(?:stopping point|break\b|checkpoint|(?:moment|point|place|spot"
-     "|time) to (?:stop|pause|break|end|wrap|leave|take a))", "long session|hand off here|handing off here", ""),
-     "product", "calls it a good place to stop"),
-    ("wrap-up.for-now", "wrap-up", "ending", (" here|for now|for today|a day|it there", r"\b(?:i'll|i will|i'm|let me"
-     r"|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up"
-     r"|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b", "stopping|pausing|wrapping up",
-     r"^(?:stopping|pausing|wrapping up) (?:here|there|for now)\b", "that's |that is ", r"\bthat(?:'s| is) (?:it|all"
-     r"|a wrap|enough) for (?:now|today)\b"), "gated none-left past-call",
-     "winds down while work is reported unfinished"),
+     r"|start|carry|finish|up)\b|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"), "product disposed",
+     "leaves the rest to another session"),
+    ("capacity.stopping-point", "capacity", "ending", ("stopping point|to stop|to pause|a break|to break|to wrap"
+     "|natural break|checkpoint", r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient|decent"
+     r"|obvious|right)\b[^.?]{0,20}\b(?:stopping point|break\b|checkpoint|(?:moment|point|place|spot|time) to (?:stop"
+     "|pause|break|end|wrap|leave|take a))"), "product", "calls it a good place to stop"),
+    ("wrap-up.for-now", "wrap-up", "ending", (" here|for now|for today|a day|it there|for this", r"\b(?:i'll|i will|i'm"
+     r"|let me|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)"
+     r"|wrap\w*(?: it)? up|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b|^(?:stopping|pausing"
+     r"|wrapping up) (?:here|there|for now)\b|\bthat(?:'s| is) (?:it|all|a wrap|enough) for (?:now|today"
+     r"|this {turn})\b"), "gated none-left past-call", "winds down while work is reported unfinished"),
 )
 
 # id, kind, scope, cues, says. Kinds: "excuse" disposes of the hit that names it; "person" does so too, and
@@ -907,21 +911,24 @@ EXCUSES = (
     ("your-words", "excuse", "unit", ("did you mean|you mean|you meant|referring to|talking about|to remember"
      "|focus on when", "", "like to clarify", r"like to clarify(?!.*\bwork on)", "were you|your ",
      r"\bwere you (?:going|trying)\b|\byour (?:message|question|request)\b"), "asks what was meant"),
-    ("asks-facts", "excuse", "unit", ("does |did |is |are |was |were |has |have |had ", "(?:^|[—–:,] )(?:and |so "
-     r"|but )?(?:does|did|is|are|was|were|has|have|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)",
-     "how|when |who|why |what|where |which ", "(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want"
-     "|far))|where(?! (?:should|would|do you want))|when|who|why|what's (?!next|your|the priority)"
-     r"|which (?:\w+ ){1,2}(?:is|was|were|did|does) (?!best|better|next|first|right)|what (?:do you (?!want|prefer|like"
-     r"|think)\w+|is|are|does|did|were|was|happens|error|version|about))\b", "can you|could you|do you ",
-     "(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you|do you (?!(?:also |still |really |rather |even )?(?:want"
-     r"|prefer|like|think|need|mind)\b)\w+)", "which ", r"which [^?]{0,60}\b(?:(?:is|are|was|were|has) (?:the|a|an|your"
-     r"|in|on|correct|live|current|used|meant|running|it)\b|are you|do you (?!want|prefer|like|think)\w+|did|does)\b"),
-     "asks what only the reader knows"),
+    ("asks-facts", "excuse", "unit", ("which |whose ", r"^(?:and )?(?:whose \w+|which (?!one\b|of\b|option|approach|way"
+     r"|path|variant|first|next)\w+)(?: \w+)?\?$|\bwhich one (?:applies|was|did|came)\b", "does |did |is |are |was "
+     "|were |has |have |had ", "(?:^|[—–:,] )(?:and |so |but )?(?:does|did|is|are|was|were|has|have"
+     r"|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)", "how|when |who|why |what|where |which ",
+     "(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want|far))|where(?! (?:should|would"
+     r"|do you want))|when|who|why|what's (?!next|your|the priority)|which (?:\w+ ){1,2}(?:is|was|were|did"
+     r"|does) (?!best|better|next|first|right)|what (?:do you (?!want|prefer|like|think)\w+|is|are|does|did|were|was"
+     r"|happens|error|version|about))\b", "can you|could you|would you|will you|do you |any idea", r"\bany idea\b|(?:^"
+     "|[—–:,] )(?:and |so |but )?(?:can you|could you|(?:would|will) you (?!also |rather |like|prefer|want|say"
+     "|be (?:ok|fine|happy))|do you (?!(?:also |still |really |rather |even )?(?:want|prefer|like|think|need"
+     r"|mind)\b)\w+)", "which ", r"which [^?]{0,60}\b(?:(?:is|are|was|were|has) (?:the|a|an|your|in|on|correct|live"
+     r"|current|used|meant|running|it)\b|are you|do you (?!want|prefer|like|think)\w+|did|does)\b"), "asks what only "
+     "the reader knows"),
     ("your-hands", "excuse", "unit", ("test|try|learn|another shot|see |check|look|verify|save|log in|sign in|rerun"
      "|restart", r"^(?!.*\b(?:me to|should i|shall i|i should)\b).*(?:\bmind (?:test|check|try|runn|restart"
      r"|verify)ing\b|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|learn|re-?run"
-     r"|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b)"),
-     "is for the reader's own hands"),
+     r"|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b)"), "is for the reader's own "
+     "hands"),
     ("gated", "person", "unit", ("once |after |when |as soon as |wait for you", r"\b(?:once|after|when"
      r"|as soon as) (?:the|your|it|that|they|those)(?: [\w -]{1,30})?(?:'s|'re| is| are) (?:in|set|added|configured"
      "|live|merged|filled|up|there|here|available|back|online|connected|plugged|installed|enabled|unlocked|renewed"
@@ -939,10 +946,11 @@ EXCUSES = (
      r"|hit|get|still)\b", "please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh"
      r"|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b",
      "paste |send |share ", r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))", "let me know ",
-     "let me know (?:once|when(?! you(?:'re| are| want| would)| i )|what(?! (?:you'd|you want|i should))|if it|how it"
-     "|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits|(?:looks?|is"
-     r"|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))|you (?:see|hit|still|run|get|success\w+)))\b",
-     "when it's done|then let me know|tell me when", "when it's done|then let me know|tell me when(?! you)"),
+     "let me know (?:once|when(?! you(?:'re| are| want| would)| i | to )|what(?! (?:you'd|you want|i should))|if it"
+     "|how it|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits"
+     "|(?:looks?|is|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))|you (?:see|hit|still|run|get"
+     r"|success\w+)))\b", "when it's done|then let me know|tell me when|may i |can i |could i ", r"\b(?:may|can"
+     r"|could) i (?:please )?(?:have|get|ask)\b|when it's done|then let me know|tell me when(?! you)"),
      "waits for something that only the reader can do"),
     ("stative", "excuse", "unit", ("know|be |keep |have |leave |wait|remember |hold |stop |stay |pause |note |say "
      "|explain|stand |report back|let you|see you|ping you|tell you|update you|get back|use |never |not |add that"
@@ -961,8 +969,8 @@ EXCUSES = (
      "|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?"
      "|takes?|avoids?|keeps?|means|helps?|caused?|led|didn't|doesn't|isn't|turned|gave|took|had|has|results|yields"
      "|raises|throws|fails|breaks|causes|changes|reduces|cuts|drops|ends|starts|costs|uses|creates|confirms|show(?:ed"
-     r"|n)|prove[sd]|brings|brought|removes?|removed|requires?|lets|where)\b"),
-     "has the word as the subject of a statement"),
+     r"|n)|prove[sd]|brings|brought|removes?|removed|requires?|lets|where)\b"), "has the word as the subject of a "
+     "statement"),
     ("standing", "excuse", "unit", ("from now on|whenever|going forward|in future|in the future|automatically"
      "|every time|each time|always", "", "future ", r"^future \w+"), "promises a habit and no next step"),
     ("asked", "excuse", "unit", ("?", r"\?\W*$"), "asks and does not say"),
@@ -970,7 +978,7 @@ EXCUSES = (
      "tells the reader what to do"),
     ("offer", "excuse", "unit", ("let me know|should you ", "", "if ", "(?:^|[,—–] )(?:and )?if (?:you|it|that|the"
      r"|this|any|anything|there)\b"), "is a conditional offer"),
-    ("public", "person", "unit", ("push|publish|merge|delete|wipe|force-push|tear down|not pushed|discard|pull request"
+    ("public", "person", "unit", ("push|publish|merge|delet|wipe|force-push|tear down|not pushed|discard|pull request"
      "| pr | pr?|reset |post |send |drop |deploy |release|rewrit|submit |really want|are you sure|you're sure|explicit",
      r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delet(?:e|ion|ing)|wipe"
      r"|tear down|discard|not pushed|really want|are you sure|you're sure|explicit (?:yes|ok|consent|confirm\w+"
@@ -983,14 +991,14 @@ EXCUSES = (
      "your call|your decision|your choice|your preference|your approval|your go|your review|your feedback",
      r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your\b|\byour (?:call|decision"
      "|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)"), "cites a decision that was made"),
-    ("answered", "excuse", "near", ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"),
-     "answers the question itself"),
+    ("answered", "excuse", "near", ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"), "answers the question "
+     "itself"),
     ("none-left", "excuse", "unit", ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain"
      r"|\w+ left)", "no |zero |without ", r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding"
      r"|pending|todos?|open)\b", "nothing|none ", r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open"
      r"|to do)\b|\bnone (?:\w+ )?(?:remain|left)"), "says that nothing is left"),
-    ("none-left.after", "excuse", "near", ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b"),
-     "says that nothing follows"),
+    ("none-left.after", "excuse", "near", ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b(?! (?:does"
+     "|is|has|works))"), "says that nothing follows"),
     ("unchanged", "excuse", "unit", ("unchanged|untouched|the same|selected|remain valid|remain available|remain green"
      "|remain stable|remain intact|remain in place|left untouched|left as ", ""), "says that something stays as it is"),
     ("disposed", "excuse", "list", ("out of scope|on purpose|not part of|someone else|owned by|assigned to|blocked by"
@@ -1009,9 +1017,9 @@ EXCUSES = (
      "|max_tokens|cookie|login|log in|expire|auth|jwt|react", ""), "speaks of the product"),
     ("blocker.credentials", "blocker", "near", ("password|credential|api key|secret|2fa|log in|login|sign in|access"
      "|permission|sudo|otp|account", r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to"
-     "|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your"
-     r"|please)\b[^.]{0,80}\b(?:passwords?|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?"
-     r"|sudo|otp|account)\b"), "needs credentials or access that a person holds"),
+     r"|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b"
+     r"(?:passwords?|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b"),
+     "needs credentials or access that a person holds"),
     ("blocker.hands", "blocker", "near", ("device|phone|plug|browser|gui|physical|manually|your machine|by hand"
      "|dashboard|emulator", r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to"
      r"|only you can|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*"
@@ -1023,10 +1031,10 @@ EXCUSES = (
      r"|overwrit|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?", "mail|message|notif"
      "|newsletter|invit", r"\b(?:e-?mails?|notifications?|messages?|newsletters?|invit\w+) (?:\w+ ){0,4}(?:\d[\d,.]*"
      r"|all|every|real|the) (?:\w+ ){0,2}(?:customers|users|subscribers|people|recipients|members|clients)",
-     "charge|refund|pay|purchase|buy|transfer", r"\b(?:charge|refund|pay|purchase|buy|transfer)\w*\b[^.?]{0,50}(?:\$|€"
-     r"|£|cards?\b|customers|money)", "irreversible|permanent|data loss", r"\b(?:need|want|wait\w*|ask\w*|confirm\w*"
-     r"|until|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?|data loss)\b|\bpermanently\b[^?]{0,200}\?"),
-     "asks before something that cannot be undone"),
+     "charge|refund|pay|purchase|buy|transfer|bill ", r"\bbill (?:this|it) |\b(?:charge|refund|pay|purchase|buy"
+     r"|transfer)\w*\b[^.?]{0,50}(?:\$|€|£|cards?\b|customers|money)", "irreversible|permanent|data loss",
+     r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?"
+     r"|data loss)\b|\bpermanently\b[^?]{0,200}\?"), "asks before something that cannot be undone"),
     ("blocker.missing-facts", "blocker", "near", ("i need you to|please provide|please share|please paste|please send"
      "|please clarify|please add|send me|was cut off|got cut off", "", "can you |could you ", r"\b(?:could"
      r"|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload|confirm (?:whether|which|what))\b"),
@@ -1048,67 +1056,77 @@ LIFTED = ("permission", "menu", "your-call", "remaining")
 READ_AT_MOST = 32768     # of a longer message the ending is read, so that any size is judged in bounded time
 UNIT_AT_MOST = 1500      # a longer sentence is no sentence; its end is looked at
 COMPILED = {}            # patterns that were used
+# One spelling for two: accents are dropped and the traditional script is written in the simplified one.
+FOLDED = ("繼續請開執現確認處還驗測試寫讓來會將馬選擇決優後說覺問題沒項條實環報錯顯詳細幫刪強產嗎無關圍進個檔壓縮對話這帳號碼鑰證機訴複復覆貼發聯隨時買設麼聲願準備傾遷辦áàâãäéèêëíìîïóòôõöúùû"
+          "üçñё",
+          "继续请开执现确认处还验测试写让来会将马选择决优后说觉问题没项条实环报错显详细帮删强产吗无关围进个档压缩对话这账号码钥证机诉复复复贴发联随时买设么声愿准备倾迁办aaaaaeeeeiiiiooooouuu"
+          "ucnе")
+# Parts that patterns share; "{done}" in a pattern stands for one of them.
+SHARED_PARTS = (
+    ("{done}", "(?:done|complete|completed|finished|ported|migrated|converted|implemented|written|fixed|translated"
+     "|in place|wired|covered|tested|handled|processed|updated|added|moved|replaced|rewritten|adapted|begun|started"
+     "|touched|tackled|reviewed|addressed|checked)"),
+    ("{num}", r"(?:\d[\d,]*|two|three|four|five|six|seven|eight|nine|ten|several|a few)"),
+    ("{work}", "(?:work|tasks?|items?|steps?|todos?|pieces?|parts?|points?|bits?|files|list|way|tests|modules|pages)"),
+    ("{turn}", "(?:answer|reply|response|message|turn|session|conversation|chat|thread|go|round|sitting|pass|sprint"
+     "|step|time|batch|iteration)"),
+    ("{plain}", r"(?!.*\b(?:if|when|because|since|unless|until|while|whether|that|which|who|you|users?|upstream)\b)"))
 NOT_AN_END = ("e.g.", "i.e.", "vs.", "cf.", "approx.", "no.", "fig.", "incl.", "z.b.", "d.h.", "bzw.", "p.ej.")
 # Words of other languages that English text does not hold; with letters beyond ASCII they open the rules for those
 # languages, which would else be compiled for nothing on each English question.
 OTHER_WORDS = (
-    "¿", "¡", " que ", " para ", " por ", " los ", " las ", " una ", " con ", " del ", " el ", " la ", " en ",
-    " y ", " se ", " lo ", " al ", " un ", " de ", " falta", " quedan", " restam", " tudo ", " com ", " uma ",
-    " quer", " quieres", " sigo", " deseja", " gostaria", " posso", " continuo", " continuar", " vou ", " agora",
-    " ahora", " os ", " ou ", " o ", " e ", " eu ", " une ", " les ", " le ", " ce ", " des ", " pour ", " dans ",
-    " je ", " tu ", " vous ", "-tu ", "-vous", "-je ", "j'attends", " est ", " reste ", " continuer", " on valide",
-    " valide ", " laquelle", " und ", " der ", " das ", " die ", " ein ", " ist ", " nicht ", " mit ", " ich ",
-    " wir ", " sie ", " noch ", " weiter", " soll ", " wie ", " qual ", " prefere", " elige", " escolha", " puedo",
-    " podemos", " voy ", " sag ", " einfach", " ob ", " dann ", " wenn ", " auf ", " faltan", " pronto", " listo",
-    " siguiente", " souhaites", " choisis", " prochaine", " suite ")
+    "¿|¡| que | para | por | los | las | una | con | del | el | la | en | y | se | lo | al | un | de | o | e | os | um "
+    "| com | vou | quer | qual | falta| restam| quedan| sigo| posso| puedo| elige| escolha| pronto| listo| tudo "
+    "| continuar| je | tu | vous |-tu |-vous|-je | le | les | des | une | pour | est | on valide| valide |reste "
+    "|continuer|laquelle|j'attends| und | der | das | die | ein | ist | nicht | mit | ich | wir | noch |welche| soll "
+    "| wie | sag | ob | wenn | auf | weiter| du?")
 BULLETS = "-*+\u2022\u00b7\u25aa\u25e6\u2013\u2610\u2611\u2612\u2b1c\U0001f532"
 CLOSERS = "\"')]*_\u201d\u00bb\u300d\u300f\uff09" + MARK
+
 
 # --- rules: turn-ends in other languages ----------------------------------------------------------
 
 RULES_OTHER = (
-    ("zh.permission.want-me-to", "permission", "ending", ("吗|嗎|？|?", r"(?:要|是否|可否|能否|可以|想让|想讓|希望)[^。\n]{0,12}(?:我|继续|繼續"
-     r"|开始|開始|执行|執行|实施|进行|直接|立即|现在|先|应用)[^。\n]{0,60}(?:[吗嗎]|[？?])\W{0,4}$|^要[^。\n]{1,10}[吗嗎]"),
-     "courtesy gated asks-facts public", "asks for leave it already has"),
-    ("zh.permission.say-so", "permission", "ending", ("的话|的話", r"的[话話][，,]?[^。\n]{0,4}我(?!的|们的)", "如果|如你|若|只要|要是",
-     r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|沒問題|确认|確認|可以|愿意|願意|(?<!不)需要|希望|准备"
-     r"|準備)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|如果[^。，\n]{0,12}[，,]我(?:就|马上|立即|立刻|这就)", "同意|没问题|沒問題|确认|確認|可以|ok|一声|一聲",
-     r"(?:同意|没问题|沒問題|确认|確認|可以|\bok|一[声聲])(?:之后|以后|后|後|，|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|來|会|會|将|將|马上|馬上|立即|立刻|开始|開始|继续|繼續"
-     "|帮|幫|直接)"), "courtesy gated asks-facts public", "waits for a yes it already has"),
-    ("zh.your-call.tell-me", "your-call", "ending", ("选择|選擇|选一|選一|偏好|指示|决定|決定|哪|优先|優先", "(?:告[诉訴]我|回复|回覆|[请請]"
-     r"|等)[^。\n]{0,12}(?:选择|選擇|选一|選一|偏好|指示|决定|決定|哪|优先|優先)|[你您](?:来|來|自己)?(?:决定|決定|选一|選一)|[你您](?:想|要|更|希望|觉得|覺得|倾向|傾向|打算"
-     r"|喜欢|喜歡|需要|比较)[^。\n]{0,10}哪", "由你|由您|你来定|您来定", "由[你您](?!自己|们的)|[你您]来定", "你说|你說", r"你[说說][^。，\n]{0,6}我[就再]",
-     "你觉得|您觉得|你覺得|你看|您看", "[你您](?:觉得|覺得|看)(?:呢|如何|怎么|怎麼)", "确认|確認|回复|回覆", r"等待?[你您][^。\n]{0,6}(?:确认|確認|回复|回覆)"
-     r"|[请請]先?(?:确认|確認)[^。\n]{0,4}(?:是否|方案|后|後|：)"), "courtesy gated asks-facts public", "hands the choice back"),
-    ("zh.continuing.now-i", "continuing", "last", ("我", r"^(?![^。\n]{0,20}(?:下次|每次|请|請|你把|您把|发我"
-     r"|给我))(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:现在|現在|接下来|接下來|下面)?(?:[让讓]我|我们?(?:先|再|来|來|会|會|将|將|去|马上|馬上|继续|繼續|接着|现在"
-     r"|开始|開始|这就))(?![^。\n]{0,60}(?:了|记住|吗|嗎|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))", "现在|現在|接下|下面|马上|馬上|继续|繼續|开始|開始|这就|先从"
-     "|下一步", r"^下一步(?:是|：|:|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|現在|接下来|接下來|下面|马上|馬上"
-     r"|这就)?(?:继续|繼續|开始|開始|进入|处理|實作|实现|修复|验证|检查|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|嗎|完成(?:，|。|$)|完毕|即可|就行|你|您"
-     r"|以下命令))[^\n]{0,80}$"), "disposed gated your-turn", "announces work that did not come"),
-    ("zh.remaining.still", "remaining", "ending", ("还|還|剩|尚|仍", "(?:[还還](?:有|剩|需|差|没|沒)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有"
-     r"|尚未)[^。\n]{0,24}(?:\d|\w(?:个|個|项|項|处|處|步|条|條|张))[^。\n]{0,24}(?:完成|实现|實現|处理|處理|做|修|迁移|遷移|改|跑|测|測|写|寫)|(?:还没|还未|尚未"
-     r"|仍未|還沒|還未)有?(?:开始|開始|完成|实现|實現|做|处理|處理|迁移|动|接|写|改|测|验证|支持|覆盖|部署|适配|更新|替换|翻译|补|加)|[还還](?:有|剩) ?(?:\d+"
-     "|[二两三四五六七八九十几]+) ?[个個项項处處步条條张页]|[还還]差", "剩下|剩余|剩餘|其余|下一批|下一个", r"(?:剩下|剩余|剩餘|其余|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续"
-     "|繼續|马上)", "还在做|还在改|还在写|还在处理", "", "进度|進度", r"(?:进度|進度)[^。\n]{0,6}(?<!\d)\d\d?%", "只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未",
-     "(?:只|仅|目前)(?:完成|做|改|迁移)了|(?:完成|做)了?一半|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"), "disposed gated your-turn",
-     "says that work is left"),
-    ("ja.permission.shall-i", "permission", "ending", ("ましょうか|ますか", r"(?:ましょうか|\wますか)\W{0,4}$", "ですか|でしょうか",
-     r"(?:よろしい|いい|よい|良い|わない|しい|必要|大丈夫)(?:です|でしょう)か\W{0,4}$"), "courtesy gated asks-facts public",
+    ("zh.permission.want-me-to", "permission", "ending", ("吗|？|?", r"(?:要|是否|可否|能否|可以|想让|希望)[^。\n]{0,12}(?:我|继续|开始|执行"
+     r"|实施|进行|直接|立即|现在|先|应用)[^。\n]{0,60}(?:吗|[？?])\W{0,4}$|^要[^。\n]{1,10}吗"), "courtesy gated asks-facts public",
      "asks for leave it already has"),
-    ("ja.permission.say-so", "permission", "ending", ("必要|希望|要望|よろし|よけれ|良けれ|問題な|指示|承認|了承|教えて|言って|選んで", "(?:必要|希望|要望"
-     r"|よろし|[よ良]けれ|問題な|指示|承認|了承|教えて|言って|選んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手|サポート)"),
+    ("zh.permission.say-so", "permission", "ending", ("的话", r"的话[，,]?[^。\n]{0,4}我(?!的|们的)", "如果|如你|若|只要|要是",
+     r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|没问题|确认|确认|可以|愿意|愿意|(?<!不)需要|希望|准备"
+     r"|准备)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|如果[^。，\n]{0,12}[，,]我(?:就|马上|立即|立刻|这就)", "同意|没问题|确认|可以|ok|一声",
+     r"(?:同意|没问题|确认|可以|\bok|一声)(?:之后|以后|后|，|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|会|将|马上|立即|立刻|开始|继续|帮|直接)"), "courtesy gated "
+     "asks-facts public", "waits for a yes it already has"),
+    ("zh.your-call.tell-me", "your-call", "ending", ("选择|选一|偏好|指示|决定|哪|优先", r"(?:告诉我|回复|请|等)[^。\n]{0,12}(?:选择|选一|偏好|指示"
+     r"|决定|哪|优先)|[你您](?:来|自己)?(?:决定|选一)|[你您](?:想|要|更|希望|觉得|倾向|打算|喜欢|喜歡|需要|比较)[^。\n]{0,10}哪", "由你|由您|你来定|您来定",
+     "由[你您](?!自己|们的)|[你您]来定", "你说", r"你说[^。，\n]{0,6}我[就再]", "确认|回复", r"等待?[你您][^。\n]{0,6}(?:确认|回复)"
+     r"|请先?(?:确认)[^。\n]{0,4}(?:是否|方案|后|：)"), "courtesy gated asks-facts public", "hands the choice back"),
+    ("zh.continuing.now-i", "continuing", "last", ("我", r"^(?![^。\n]{0,20}(?:下次|每次|请|你把|您把|发我"
+     r"|给我))(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:现在|接下来|下面)?(?:让我|我们?(?:先|再|来|会|将|去|马上|继续|接着|现在|开始"
+     r"|这就))(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))", "现在|接下|下面|马上|继续|开始|这就|先从|下一步", "^下一步(?:是|：|:"
+     r"|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|接下来|下面|马上|这就)?(?:继续|开始|进入|处理|实作|实现|修复|验证|检查"
+     r"|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))[^\n]{0,80}$"), "disposed gated "
+     "your-turn", "announces work that did not come"),
+    ("zh.remaining.still", "remaining", "ending", ("还|剩|尚|仍", "(?:还(?:有|剩|需|差|没)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有"
+     r"|尚未)[^。\n]{0,24}(?:\d|\w(?:个|项|处|步|条|张))[^。\n]{0,24}(?:完成|实现|处理|做|修|迁移|改|跑|测|写)|(?:还没|还未|尚未|仍未)有?(?:开始|完成|实现|做"
+     r"|处理|迁移|动|接|写|改|测|验证|支持|复盖|部署|适配|更新|替换|翻译|补|加)|还剩 ?(?:\d+|[二两三四五六七八九十几]+) ?[个项处步条张页]|还有 ?(?:\d+"
+     r"|[二两三四五六七八九十几]+) ?[个项处步条张页][^。，\n]{0,16}(?:$|没|未|需要|待|失败)|还差", "剩下|剩余|剩餘|其余|下一批|下一个", "(?:剩下|剩余|剩餘|其余"
+     r"|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续|马上)", "还在做|还在改|还在写|还在处理", "", "进度", r"(?:进度)[^。\n]{0,6}(?<!\d)\d\d?%",
+     "只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未", "(?:只|仅|目前)(?:完成|做|改|迁移)了(?!全部|所有)|(?:完成|做)了?一半|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"),
+     "disposed gated your-turn", "says that work is left"),
+    ("ja.permission.shall-i", "permission", "ending", ("ましょうか|ますか", r"(?:ましょうか|\wますか)\W{0,4}$", "ですか|でしょうか",
+     r"(?:よろしい|いい|よい|良い|わない|しい|必要|大丈夫)(?:です|でしょう)か\W{0,4}$"), "courtesy gated asks-facts public", "asks for leave it "
+     "already has"),
+    ("ja.permission.say-so", "permission", "ending", ("必要|希望|要望|よろし|よけれ|良けれ|问题な|指示|承认|了承|教えて|言って|选んで", "(?:必要|希望|要望"
+     r"|よろし|[よ良]けれ|问题な|指示|承认|了承|教えて|言って|选んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手|サポート)"),
      "courtesy gated asks-facts public", "waits for a word it does not need"),
-    ("ja.your-call.which", "your-call", "closing", ("いかが", r"いかが[^。\n]{1,9}か", "ください|お願い|待ち", "(?:選んで|選択して|お選び|決めて|判断"
-     r"|指示|指定|教えて|伝え|お知らせ|申し付け|承認)[^。\n]{0,6}(?:ください|お願い|待ち)"), "courtesy gated asks-facts public",
-     "hands the choice back"),
+    ("ja.your-call.which", "your-call", "closing", ("いかが", r"いかが[^。\n]{1,9}か", "ください|お愿い|待ち", "(?:选んで|选択して|お选び|决めて|判断"
+     r"|指示|指定|教えて|伝え|お知らせ|申し付け|承认)[^。\n]{0,6}(?:ください|お愿い|待ち)"), "courtesy gated asks-facts public", "hands the choice "
+     "back"),
     ("ja.continuing.next", "continuing", "last", ("ます|次の|次は", r"^次(?:のステップ|の作業)?は[^。\n?？]{0,60}(?:です|予定です|します)\W{0,3}$"
      r"|^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$"),
      "disposed gated your-turn", "announces work that did not come"),
-    ("ja.remaining.still", "remaining", "ending", ("次回|後日|後ほど", r"(?:残り|続き|ほか|他)[^。\n]{0,20}(?:次回|後日|後ほど)", "残り|残って",
-     r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|未(?:対応|実装|完了|着手)|これから|います)", "途中|だけ|のみ", "(?:途中|作業中)(?:です"
-     "|。)|(?:だけ|のみ)(?:完了|対応|実装)(?:し|です)", "まだ", r"まだ[^。\n]{0,40}(?:ていませ|ておらず|残って|未(?:対応|実装|完了)|これから)"),
-     "disposed gated your-turn", "says that work is left"),
+    ("ja.remaining.still", "remaining", "ending", ("次回|后日|后ほど", r"(?:残り|続き|ほか|他)[^。\n]{0,20}(?:次回|后日|后ほど)", "残り|残って",
+     r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|未(?:対応|実装|完了|着手)|これから|います)", "まだ", r"まだ[^。\n]{0,40}(?:ていませ"
+     "|ておらず|残って|未(?:対応|実装|完了)|これから)"), "disposed gated your-turn", "says that work is left"),
     ("ko.permission.shall-i", "permission", "ending", ("까요", r"\w까요", "나요|니까|요?", "(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까"
      r"|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?"), "courtesy gated asks-facts public", "asks for leave it already has"),
     ("ko.permission.say-so", "permission", "ending", ("면 |면,", "(?:원하|필요하|괜찮으|맞으|좋으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해"
@@ -1122,117 +1140,90 @@ RULES_OTHER = (
     ("ko.remaining.still", "remaining", "ending", ("남았|남아", r"(?:\d|한 |두 |세 |네 |몇 )[^.\n]{0,20}남[았아]|(?:작업|항목|파일|테스트"
      r"|단계)[^.\n]{0,12}남(?:았|아 ?있)", "절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개 중 \d+개", "아직", r"아직[^.\n]{0,40}(?:않았|못했"
      "|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"), "disposed gated your-turn", "says that work is left"),
-    ("rom.permission.want-me-to", "permission", "ending?", ("quieres|quiere que|deseas|prefieres|te parece|gostaria"
-     "|prefere |prefere?|te gustar|est-ce que je|est-ce que cette", "", "quer |deseja|posso|podemos|devo |puedo|debo ",
-     r"\b(?:quer|deseja|posso|podemos|devo|puedo|debo)\b", "bora ", "", "vamos ", r"\bvamos (?:para|a |em|continuar"
-     "|seguir|começar)", "-tu|-vous|-je|‑tu|‑vous|‑je| tu | vous ", r"\b[a-zéèêîç]{3,14}[- \u2011](?:je|tu|vous)\b",
-     "tu |vous ", r"\b(?:tu|vous) (?:veux|voulez|souhaite|pr[ée]f|valide|confirme)", "on ", r"^(?:et |alors )?on \w"
-     r"|\bon (?:continue|passe|y va|lance|encha[iî]ne)\b", "ça te|ça vous|ca te|d'accord|ok pour|de acuerdo?|concorda?"
-     "|combinado?", "", "je ", r"\bje (?:continue|lance|passe|commence|m'en occupe|fais|poursuis|corrige|applique|le )",
-     "quel|qual |cual |cuál ", r"\b(?:quel(?:le)?|qual|cu[aá]l) (?:op|appr|prefer|prefier|camin|chemin)|\blaquelle"
-     r"|\blequel", "por dónde|por donde|por onde|prêt pour|prête pour|listo para|pronto para", "", "contin|pours|pass"
-     "|lanc|segui|pross|proc|come|empe|appli|aplic|corri", "^(?:continu(?:er|ar|o|amos)|poursui|passe[rz]|lance[rz]"
-     r"|segui|prosse|proc[eé]d(?:er|o|emos)|come[cç]|empe[zc]|aplic|appliq|corri[gj])\w{0,6}\b[^.?\n]{0,120}\?"),
-     "courtesy gated asks-facts public", "asks for leave it already has"),
-    ("rom.permission.say-so", "permission", "ending", ("s que tu|s que vous|m que |en cuanto", r"\b(?:d[èe]s que (?:tu"
-     "|vous)|assim que (?:voc[eê] )?|en cuanto) ?(?:me )?(?:valid|confirm|aprov|aprueb|donne[sz]? le feu|choisi|autori"
-     "|d[eé]s)", "si tu|si vous|si oui|si ça|quand ", r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|[eê]tes d'accord"
-     "|valide|souhaite|pr[ée]f[èe]re)[sz]?|si oui|si [cç]a te (?:va|convient)|quand (?:tu veux"
-     r"|vous voulez))\b[^.?\n]{0,80}\b(?:je \w|j'\w)|\bje peux\b[^.?\n]{0,60}\bsi (?:tu veux|vous voulez)",
-     "se quiser|se você|se preferir|se concordar|caso |quando quiser|si quieres|si lo |si te parece|si me das|si est"
-     "|si prefieres|cuando quieras", r"\b(?:se (?:voc[eê] )?(?:quiser|preferir|concordar)|caso (?:queira|concorde"
-     "|prefira|aprove)|quando quiser|cuando quieras|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?"
-     r"|est[aá]s de acuerdo|prefieres))\b[^.?\n]{0,80}\b(?:posso|fa[cç]o|sigo|puedo|hago|empiezo|contin[uú]o|implemento"
-     "|preparo|j[aá] )|(?:quieras|quiser|queira|concorde|prefira|aprove|quieres|prefieres|deseas|parece|bien"
-     r"|acuerdo),? (?:eu |ya |te |lo |la |também |también ){0,2}\w{3,14}o\b|\b(?:puedo"
-     r"|posso)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|te parece)"), "courtesy gated asks-facts public",
-     "waits for a yes it already has"),
-    ("rom.your-call.choose", "your-call", "ending", ("-moi|‑moi|dis moi", r"\b(?:dis"
-     r"|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel|par quoi"
-     r"|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme", "choisis|me avise|me avisa|me diga"
-     "|me diz|me fala|me fale|avísame|fico no aguardo|fico aguardando|quedo a la espera|tú decides|você decide"
-     "|toi de choisir|vous de choisir|toi de décider|vous de décider", "", "confirm", r"\bconfirma(?:me)? (?:y|e)\b"
-     r"|(?<!tu )(?<!vous )\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)", "dime ", r"\bdime (?:si|qu[eé]"
-     "|cu[aá]l|c[oó]mo|y|por d)", "aguard|espero |j'attends", r"\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova"
-     r"|confirma|ok)|\baguardo (?:a )?(?:su|se|tu|te)|\bespero (?:tu|su)\b|\bj'attends (?:t[aeo]|vo)",
-     "elige una opción|escolha uma opção|laisse choisir|laisse décider|te dejo elegir|você escolhe|cuando me confirmes"
-     "|cuando me digas|cuando me des|quando confirmar|quando aprovar|quando você confirmar|quando você aprovar", "",
-     "da sua decisão|tu decisión|su decisión|ta décision|votre décision", ""), "courtesy gated asks-facts public",
-     "hands the choice back"),
-    ("rom.continuing.now-i", "continuing", "last", ("ensuite|maintenant", r"\bj(?:e "
-     r"|')(?:l[aes]{1,2} )?\w{3,12}e (?:ensuite|maintenant)\b", "hago ahora|hago en el sig|faço isso agora"
-     "|faço isso na seq|faço em seguida", "", "je |on |passons", "^(?:(?:bien|ok|parfait|bon|maintenant"
-     "|à présent)[,. !:]{1,3}){0,2}(?:je (?:vais|continue|poursuis|passe|lance|commence|m'attaque|reprends|encha[iî]ne"
-     r"|m'occupe|v[ée]rifie|regarde)|(?:ensuite|puis),? (?:je|on)|passons)\b(?! (?:attendre"
-     r"|[aà] disposition))[^.?!\n]{0,120}(?:[.:…]|$)", "vou |voy |vamos |continuando|prosseguindo|sigo |seguimos "
-     "|continúo|paso a|passo |procedo", "^(?:(?:bien|ok|bom|agora|em seguida|a seguir|ahora|a continuación|luego"
-     "|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:vou|voy (?:a|con)|vamos (?:a|para)|continuando|prosseguindo|s(?:igo"
-     r"|eguimos) (?:con|com|adelante|por)|continúo|paso a|passo (?:a|para)|procedo)\b(?! (?:esperar"
-     r"|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)", "paso|passo|étape|depois|luego|ensuite|puis", "^(?:o pr[óo]ximo passo"
-     "|el (?:siguiente|pr[óo]ximo) paso|la prochaine [ée]tape|l'[ée]tape suivante) (?:[ée]|es|est|ser[íi]?[áa]|sera"
-     r"|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|como|solo|tudo|esto|nuevo|novo|lo "
-     r"|o )\w{3,}o\b", "ré |rei ", "^(?:ahora|luego|después|a continuación|agora|depois|em seguida"
-     r"|a seguir),? \w{3,16}(?:aré|eré|iré|arei|erei|irei) "), "disposed gated your-turn",
-     "announces work that did not come"),
-    ("rom.menu.next-steps", "menu", "last-list", ("étapes|suite poss|próximos|siguientes",
-     r"^[^\n]{0,30}(?:prochaines [ée]tapes|suite possible|pr[oó]ximos pas(?:os|sos)"
-     r"|siguientes pasos)[\s\S]{0,900}?\b(?:je (?:mets|peux|re|fais|pr)|eu posso|puedo|on (?:peut|valide))"),
-     "courtesy gated asks-facts public", "offers its own next steps"),
-    ("rom.remaining.still", "remaining", "ending", ("ainda não |aún no |todavía no |pas encore", r"\b(?:ainda não"
-     "|aún no|todavía no) (?:he|hemos|est[áa]n?|se han?|foi|foram|implementei|fiz|migrei|corrigi|testei|criei|comecei"
-     r"|cobre|cubre|funciona)\b|l'(?:est|a|ont) pas encore\b|le sont pas encore\b|\bpas encore (?:\w+ ){0,2}(?:fait"
-     "|faite|migr|port|test|impl[ée]ment|commenc|trait|corrig|couvert|converti|branch|[ée]crit|touch|support|g[ée]r)",
-     "siguen fallando|sigue fallando|continuam falhando|para la próxima|para a próxima|pour la prochaine", "",
-     "la mitad de|metade d|la moitié d", r"\b(?:la mitad de|metade d[oa]s|la moiti[ée] de)\b[^.?\n]{0,40}\b(?:ya|j[áa]"
-     r"|d[ée]j[àa]|est[áa]n?|sont|est|pasan?)\b", "falta ", r"^(?:me |nos |solo |só )?falta (?:por )?\w+(?:ar|er|ir)\b",
-     "sin |sem ", r"\b(?:sigu?en?|contin[uú]an?|est[áa]n?|ficam?|ficaram|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin"
-     r"|sem) \w+(?:ar|er|ir)\b", "il manque|manquent", "", "solo|sólo|apenas|só |seulement", r"\b(?:s[oó]lo|apenas"
-     "|só) (?:he|hice|fiz|consegui|cheg|llegu|est[áa]n? (?:hech|migr|list|pront))", "/| de | dos | das | sur ",
-     r"(?<![\d.,/])(\d+) ?(?:/|de(?: las| los| os| as)?|d[ao]s|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad"
-     "|convertid|list[ao]s|pront[ao]s|feit|migr[ée]|converti|fait|port[ée]|traduc|traduz|termin|complet|conclu)"
-     r"|\b(?:converti|migrei|fiz|corrigi|traduzi|migr[eé]|convert[íi]|hice"
-     r"|correg[íi])\b[^.\n]{0,12}(?<![\d.,/])(\d+) d[eao]s?(?: las| los)? (?!\2\b)\d", "aún falt|todavía falt"
-     "|ainda falt|ainda rest|aún qued|todavía qued|ficou faltando|faltó ", "", "reste",
-     r"(?<!s')\breste(?:nt)? [aà] \w{3,14}(?:er|ir|re)\b", "rest|falta|queda",
-     r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|falta[mn]?|restam"
-     r"|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|d[oó]s|tr[eê]s|dois|duas|cuatro|quatro|varios"
-     "|v[aá]rios|[aà] (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir|implementar"
-     "|tests?|arquivos|archivos|fichiers|[ée]tapes?|etapas?|itens|tarefas|tareas|pruebas)"), "disposed gated your-turn",
-     "says that work is left"),
-    ("de.permission.shall-i", "permission", "ending?", ("soll ich|sollen wir|soll das|möchtest du|möchten sie"
-     "|willst du|wollen wir|wollen sie|magst du|darf ich|passt das|passt dir|passt es|passt der|einverstanden"
-     "|weitermachen|loslegen|fortfahren|bevorzugst|weiter mit", "", "was denkst du|was meinst du|wie weiter|wie soll"
-     "|wie möchte|ist das ok|ist das so|welche variante|welche option|lieber", ""), "courtesy gated asks-facts public",
-     "asks for leave it already has"),
+    ("rom.permission.say-so", "permission", "ending", ("s que tu|s que vous|m que |en cuanto", r"\b(?:des que (?:tu"
+     "|vous)|assim que (?:voce )?|en cuanto) ?(?:me )?(?:valid|confirm|aprov|aprueb|donne[sz]? le feu|choisi|autori"
+     "|des)", "si tu|si vous|si oui|si ca|quand ", r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|etes d'accord"
+     r"|valide|souhaite|prefere)[sz]?|si oui|si ca te (?:va|convient)|quand (?:tu veux|vous voulez))\b[^.?\n]{0,80}\b"
+     r"(?:je \w|j'\w)|\bje peux\b[^.?\n]{0,60}\bsi (?:tu veux|vous voulez)", "se quiser|se voce|se preferir"
+     "|se concordar|caso |quando quiser|si quieres|si lo |si te parece|si me das|si est|si prefieres|cuando quieras",
+     r"\b(?:se (?:voce )?(?:quiser|preferir|concordar)|caso (?:queira|concorde|prefira|aprove)|quando quiser"
+     "|cuando quieras|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?|estas de acuerdo"
+     r"|prefieres))\b[^.?\n]{0,80}\b(?:posso|faco|sigo|puedo|hago|empiezo|continuo|implemento|preparo|ja )|(?:quieras"
+     "|quiser|queira|concorde|prefira|aprove|quieres|prefieres|deseas|parece|bien|acuerdo),? (?:eu |ya |te |lo |la "
+     r"|tambem |tambien ){0,2}\w{3,14}o\b|\b(?:puedo|posso)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|te parece)"),
+     "courtesy gated asks-facts public", "waits for a yes it already has"),
+    ("rom.your-call.choose", "your-call", "ending", ("-moi|‑moi|dis moi", r"\b(?:dis|dites)[-\u2011 "
+     r"]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel|par quoi|tes (?:choix|pr)"
+     r"|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme", "choisis|me avise|me avisa|me diga|me diz|me fala"
+     "|me fale|avisame|fico no aguardo|fico aguardando|quedo a la espera|tu decides|voce decide|toi de choisir"
+     "|vous de choisir|toi de decider|vous de decider", "", "confirm", r"\bconfirma(?:me)? (?:y|e)\b|(?<!tu )(?<!vous )"
+     r"\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)", "dime ", r"\bdime (?:si|que|cual|como|y|por d)",
+     "aguard|espero |j'attends", r"\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova|confirma|ok)|\baguardo (?:a "
+     r")?(?:su|se|tu|te)|\bespero (?:tu|su)\b|\bj'attends (?:t[aeo]|vo)", "elige una opcion|escolha uma opcao"
+     "|laisse choisir|laisse decider|te dejo elegir|voce escolhe|cuando me confirmes|cuando me digas|cuando me des"
+     "|quando confirmar|quando aprovar|quando voce confirmar|quando voce aprovar", "", "da sua decisao|tu decision"
+     "|su decision|ta decision|votre decision", ""), "courtesy gated asks-facts public", "hands the choice back"),
+    ("rom.continuing.now-i", "continuing", "last", ("ensuite|maintenant", r"\bj(?:e |')(?:l[aes]{1,2} )?\w{3,12}e "
+     r"(?:ensuite|maintenant)\b", "hago ahora|hago en el sig|faco isso agora|faco isso na seq|faco em seguida", "",
+     "je |on |passons", "^(?:(?:bien|ok|parfait|bon|maintenant|a present)[,. !:]{1,3}){0,2}(?:je (?:vais|continue"
+     "|poursuis|passe|lance|commence|m'attaque|reprends|enchaine|m'occupe|verifie|regarde)|(?:ensuite|puis),? (?:je"
+     r"|on)|passons)\b(?! (?:attendre|a disposition))[^.?!\n]{0,120}(?:[.:…]|$)", "vou |voy |vamos |continuando"
+     "|prosseguindo|sigo |seguimos |continuo|paso a|passo |procedo", "^(?:(?:bien|ok|bom|agora|em seguida|a seguir"
+     "|ahora|a continuacion|luego|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:vou|voy (?:a|con)|vamos (?:a|para)"
+     "|continuando|prosseguindo|s(?:igo|eguimos) (?:con|com|adelante|por)|continuo|paso a|passo (?:a|para)"
+     r"|procedo)\b(?! (?:esperar|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)", "paso|passo|etape|depois|luego|ensuite|puis",
+     "^(?:o proximo passo|el (?:siguiente|proximo) paso|la prochaine etape|l'etape suivante) (?:e|es|est|seri?a|sera"
+     r"|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|disso|eso|como|solo|tudo|esto|nuevo|novo"
+     r"|lo |o )\w{3,}o\b", "re |rei ", "^(?:ahora|luego|despues|a continuacion|agora|depois|em seguida"
+     r"|a seguir),? \w{3,16}(?:are|ere|ire|arei|erei|irei) "), "disposed gated your-turn", "announces work that did "
+     "not come"),
+    ("rom.menu.next-steps", "menu", "last-list", ("etapes|suite poss|proximos|siguientes", r"^[^\n]{0,30}(?:prochaines "
+     r"etapes|suite possible|proximos pas(?:os|sos)|siguientes pasos)[\s\S]{0,900}?\b(?:je (?:mets|peux|re|fais|pr)"
+     "|eu posso|puedo|on (?:peut|valide))"), "courtesy gated asks-facts public", "offers its own next steps"),
+    ("rom.remaining.still", "remaining", "ending", ("ainda nao |aun no |todavia no |pas encore", r"^(?!.*\b(?:porque"
+     r"|quando|cuando|parce|quand|si|se)\b).*\b(?:ainda nao|aun no|todavia no) (?:he|hemos|estan?|se han?|foi|foram"
+     r"|implementei|fiz|migrei|corrigi|testei|criei|comecei|cobre|cubre|funciona)\b|l'(?:est|a|ont) pas encore\b"
+     r"|le sont pas encore\b|\bpas encore (?:\w+ ){0,2}(?:fait|faite|migr|port|test|implement|commenc|trait|corrig"
+     "|couvert|converti|branch|ecrit|touch|support|ger)", "siguen fallando|sigue fallando|continuam falhando"
+     "|para la proxima|para a proxima|pour la prochaine", "", "la mitad de|metade d|la moitie d", r"\b(?:la mitad de"
+     r"|metade d[oa]s|la moitie de)\b[^.?\n]{0,40}\b(?:ya|ja|deja|estan?|sont|est|pasan?)\b", "falta ", "^(?:me |nos "
+     r"|solo |so )?falta (?:por )?\w+(?:ar|er|ir)\b", "sin |sem ", r"\b(?:sigu?en?|continuan?|estan?|ficam?|ficaram"
+     r"|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin|sem) (?:migr|prob|hac|faz|implement|toc|convert|adapt|empez|comec"
+     r"|termin|tradu|test|port|revis|funcion|compil)\w{0,4}r\b", "/| de | dos | das | sur ", r"(?<![\d.,/])(\d+) ?(?:/"
+     r"|de(?: las| los| os| as)?|d[ao]s|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad|convertid|list[ao]s"
+     r"|pront[ao]s|feit|migre|converti|fait|porte|traduc|traduz|termin|complet|conclu)|\b(?:converti|migrei|fiz|corrigi"
+     r"|traduzi|migre|hice|corregi)\b[^.\n]{0,12}(?<![\d.,/])(\d+) d[eao]s?(?: las| los)? (?!\2\b)\d", "aun falt"
+     "|todavia falt|ainda falt|ainda rest|aun qued|todavia qued|ficou faltando|falto ", "", "reste", r"(?<!s')\breste"
+     r"(?:nt)? a \w{3,14}(?:er|ir|re)\b", "rest|falta|queda", r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien"
+     r"|aucun)|restent|falta[mn]?|restam|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|dos|tres|dois"
+     "|duas|cuatro|quatro|varios|varios|a (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir"
+     "|corrigir|implementar|tests?|arquivos|archivos|fichiers|etapes?|etapas?|itens|tarefas|tareas|pruebas)"),
+     "disposed gated your-turn", "says that work is left"),
     ("de.permission.say-so", "permission", "ending", ("gib |geben sie|sag |sagen sie", r"\b(?:gib|geben sie|sag"
      "|sagen sie) (?:mir,? |einfach,? |kurz,? |gern ){0,3}(?:bescheid|ja|ok|wenn|ob|welche)", "lass mich wissen"
      "|lassen sie mich wissen|lass es mich wissen|du entscheidest|liegt bei dir|liegt bei ihnen", "", "wenn |falls "
-     "|sobald ", r"\b(?:wenn|falls|sobald) (?:du (?:zustimm|ja|ok|das freig)|(?:du|sie|gew[uü]nscht|(?:das|es)(?: so"
-     r"| f[uü]r dich)? (?:passt|ok|okay|in ordnung))\b[^.?\n]{0,50}\b(?:mache|baue|[uü]bernehme|setze|starte|fange"
-     r"|k[uü]mmere|kann|beginne|lege|ziehe|erg[aä]nze) ich\b)", "deine|ihre", r"\bwarte (?:ich )?auf (?:deine?n?"
-     r"|ihre?n?) (?:ok|entscheidung|freigabe|antwort|r[uü]ckmeldung)|\b(?:deine|ihre) (?:entscheidung|wahl)\b"),
-     "courtesy gated asks-facts public", "waits for a word it does not need"),
-    ("de.continuing.next", "continuing", "last", ("nächste|naechste|danach|den rest", "^(?:als n[aä]chstes"
-     r"|danach) (?:kommt|kommen|folgt|folgen|steht|geht)\b|^den rest\b[^.?]{0,30}\bich\b|^(?:der "
-     "|mein )?n[aä]chste[rs]? (?:schritt|punkt|aufgabe)(?: ist|:| w[aä]re)", "ich |weiter mit|weiter geht",
-     "^(?:gut|okay|ok|so|alles klar|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als n[aä]chstes"
-     r"|im n[aä]chsten schritt|anschlie(?:ß|ss)end|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b"
-     "|ich (?:mache|fahre|setze|arbeite|gehe|k[uü]mmere|beginne|starte|pr[uü]fe|schaue|werde|baue|passe|schreibe|ziehe"
-     r"|f[uü]hre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"),
-     "disposed gated your-turn", "announces work that did not come"),
-    ("de.remaining.still", "remaining", "ending", ("bisher|bislang|erst |halb|hälfte", r"\b(?:bisher|bislang) (?:nur"
-     r"|erst|nicht|sind|ist|habe) |\berst \d+ (?:von|der)|\b(?:etwa |nur )?(?:die h[aä]lfte (?:der|des"
-     r"|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)", "noch",
-     r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}(?:offen"
-     r"|[uü]brig|migriert|umgesetzt|umgestellt|angepasst|getestet|implementiert|geschrieben|erledigt|fertig|aus\b|fehl"
-     r"|begonnen|angefasst|behandelt|unterst[uü]tzt|abgedeckt|konvertiert|portiert)|\b(?:fehlen|fehlt|verbleiben"
-     r"|bleiben) noch\b|\b(?:\d+|zwei|drei|vier|einige|mehrere) [^.\n]{0,30}(?:sind noch offen|fehlen noch"
-     "|stehen noch aus))"), "disposed gated your-turn", "says that work is left"),
-    ("ru.permission.shall-i", "permission", "ending?", ("хочешь|хотите|хотел бы|хотели бы|нужно ли|стоит ли|надо ли"
-     "|начина|продолж|делаю|делаем|приступа|запуска|давай|начнём|начнем|сделаем|идём|идем|согласен?|согласны?", "",
-     "мне |можно", r"\b(?:мне|можно)\b"), "courtesy gated asks-facts public", "asks for leave it already has"),
+     "|sobald ", r"\b(?:wenn|falls|sobald) (?:du (?:zustimm|ja|ok|das freig)|(?:du|sie|gewunscht|(?:das|es)(?: so"
+     r"| fur dich)? (?:passt|ok|okay|in ordnung))\b[^.?\n]{0,50}\b(?:mache|baue|ubernehme|setze|starte|fange|kummere"
+     r"|kann|beginne|lege|ziehe|erganze) ich\b)", "deine|ihre", r"\bwarte (?:ich )?auf (?:deine?n?|ihre?n?) (?:ok"
+     r"|entscheidung|freigabe|antwort|ruckmeldung)|\b(?:deine|ihre) (?:entscheidung|wahl)\b"), "courtesy gated "
+     "asks-facts public", "waits for a word it does not need"),
+    ("de.continuing.next", "continuing", "last", ("nachste|naechste|danach|den rest", "^(?:als nachstes"
+     r"|danach) (?:kommt|kommen|folgt|folgen|steht|geht)\b|^den rest\b[^.?]{0,30}\bich\b|^(?:der |mein )?nachste[rs]? "
+     "(?:schritt|punkt|aufgabe)(?: ist|:| ware)", "ich |weiter mit|weiter geht", "^(?:gut|okay|ok|so|alles klar"
+     "|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als nachstes|im nachsten schritt|anschlie(?:ß|ss)end"
+     r"|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b|ich (?:mache|fahre|setze|arbeite|gehe|kummere"
+     r"|beginne|starte|prufe|schaue|werde|baue|passe|schreibe|ziehe|fuhre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}"
+     r"(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"), "disposed gated your-turn", "announces work that did not come"),
+    ("de.remaining.still", "remaining", "ending", ("bisher|bislang|erst |halb|halfte", r"\b(?:bisher|bislang) (?:nur"
+     r"|erst|nicht|habe ich|(?:sind|ist) (?:nur|erst|\d)) ?|\berst \d+ (?:von|der)|\b(?:etwa |nur )?(?:die halfte "
+     r"(?:der|des|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)", "noch", r"^(?![^\n]{0,300}\bob\b)"
+     r"[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}(?:offen|ubrig|migriert"
+     r"|umgesetzt|umgestellt|angepasst|getestet|implementiert|geschrieben|erledigt|fertig|aus\b|fehl|begonnen|angefasst"
+     r"|behandelt|unterstutzt|abgedeckt|konvertiert|portiert)|\b(?:fehlen|fehlt|verbleiben|bleiben) noch\b|\b(?:\d+"
+     r"|zwei|drei|vier|einige|mehrere) [^.\n]{0,30}(?:sind noch offen|fehlen noch|stehen noch aus))"),
+     "disposed gated your-turn", "says that work is left"),
     ("ru.permission.say-so", "permission", "ending", ("хоч", r"\bхоч(?:ешь|ите)\b ?[—,-]+ ?\w{3,20}[юу]\b", "если ",
-     r"\bесли (?:хочешь|хотите|нужно|надо|соглас|ок\b|устраивает|да\b|вс[её] (?:ок|устраивает"
+     r"\bесли (?:хочешь|хотите|нужно|надо|соглас|ок\b|устраивает|да\b|все (?:ок|устраивает"
      r"|верно))[^.?\n]{0,40}?[,—-] ?(?:то |я |могу |сразу |тогда ){0,2}\w{3,20}(?:[юу]|[юу]сь|ать|ить)\b", "скажи",
      r"\bскажи(?:те)?,? (?:и |когда|слово|да\b|как(?:ой|ую)|с чего|если (?:нужно|хочешь|надо))", "знать",
      r"\bдай(?:те)? знать,? (?:если (?:нужно|хо[чт]|надо|дел|продолж)|когда|как|и )", "реша|жду |выбе|выбо|подтверди"
@@ -1245,165 +1236,167 @@ RULES_OTHER = (
      "|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу|посмотрим"
      r"|проверим|смотрю|проверяю)\b|(?:(?<=сейчас )|(?<=теперь )|(?<=дальше ))\w{2,20}(?:аю|яю|ую|ею|рю|лю|жу|шу"
      r"|щу)\b)[^.?!\n]{0,120}[.:…]{0,3}$"), "disposed gated your-turn", "announces work that did not come"),
-    ("ru.remaining.still", "remaining", "ending", ("оста", r"\bоста(?:л(?:ось|ся|ись|ась)|[её]тся"
+    ("ru.remaining.still", "remaining", "ending", ("оста", r"\bоста(?:л(?:ось|ся|ись|ась)|ется"
      r"|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b|тест|файл|задач|шаг|пункт)", "пока|успел"
      "| из ", r"\bпока (?:не|только) (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|тронут|начат|поддерж"
      r"|работа)|\bне успел|(?<![\d.,/])(\d+) из (?!\1\b)\d+[^.\n]{0,30}(?:готов|сделан|перенес|переведен|обработан)"
-     r"|(?:готов|сделан|перенес|переведен|обработан)\w*:? (\d+) из (?!\2\b)\d", "ещё|еще", r"\bещ[её] (?:нужно|надо"
-     r"|предстоит)\b|\bещ[её] не (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|мигрирован|добавлен"
-     "|обновл[её]н|проверен)"), "disposed gated your-turn", "says that work is left"),
-    ("other.remaining.list", "remaining", "lead-in", ("待完成|待实现|待實現|待办|待辦|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|還沒"
-     "|还需|還需|后续需要|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課題|未対応|未実装|未完了|未着手|今後の作業|今後の対応|남은|남아|미완료|미구현|할 일|осталось|остались"
-     "|оставшиеся|остаётся|не сделано|предстоит", r"^[^\n]{0,40}$", "reste|restant|faire|falta|pend|fazer|hacer",
-     r"^[^\n]{0,20}\b(?:reste (?:[aà]|encore)|restante?s?|[aà] faire|faltan?m?|pend[eê]ncias?|pendi?entes?"
-     r"|[ap](?:or)? fazer|por hacer)\b[^\n]{0,30}$", "offen|fehl|ausste|to-do|todo|zu tun",
-     r"^[^\n]{0,20}\b(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|ausstehend"
-     r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,20}$"), "disposed gated your-turn", "lists what is still to do"),
+     r"|(?:готов|сделан|перенес|переведен|обработан)\w*:? (\d+) из (?!\2\b)\d", "еще", r"\bеще (?:нужно|надо"
+     r"|предстоит)\b|\bеще не (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|мигрирован|добавлен|обновлен"
+     "|проверен)"), "disposed gated your-turn", "says that work is left"),
+    ("other.remaining.list", "remaining", "lead-in", ("待完成|待实现|待办|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|还需|后续需要"
+     "|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課题|未対応|未実装|未完了|未着手|今后の作業|今后の対応|남은|남아|미완료|미구현|할 일|осталось|остались|оставшиеся"
+     "|остается|не сделано|предстоит", r"^[^\n]{0,40}$", "reste|restant|faire|falta|pend|fazer|hacer",
+     r"^[^\n]{0,20}\b(?:reste (?:a|encore)|restante?s?|a faire|faltan?m?|pendencias?|pendi?entes?|[ap](?:or)? fazer"
+     r"|por hacer)\b[^\n]{0,30}$", "offen|fehl|ausste|to-do|todo|zu tun", r"^[^\n]{0,20}\b(?:noch offen"
+     "|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|ausstehend|steht noch aus|noch zu tun"
+     r"|to-?dos?\b)[^\n]{0,20}$"), "disposed gated your-turn", "lists what is still to do"),
     ("other.remaining.status", "remaining", "parts", ("✅|✔|完了|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit"
-     "|conclu|complet|termin|fait|готов|сделан", "(?s)(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中"
-     r"|進行中|未开始|未完成|未實作|待\w|진행 중|미완료|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?"
-     "|sin empezar|en curso|falta|pendentes?|em andamento|n[ãa]o inicia|por fazer|[àa] faire|en cours|pas commenc"
-     r"|не начат|в работе|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig"
-     "|erledigt|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu|complet|termin|fait|готов|сделан))"),
-     "disposed gated your-turn", "shows parts that are done beside parts that are not begun"),
-    ("other.your-call.question", "your-call", "last?", ("", r"^(?=[^\n]{0,400}(?:[^\W\x00-\x7f]"
-     r"|¿))[^\n]{0,600}[?？]\W{0,16}$"), "courtesy gated asks-facts public", "closes with a question to the reader"),
+     "|conclu|complet|termin|fait|готов|сделан", "(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中"
+     r"|进行中|未开始|未完成|未实作|待\w|진행 중|미완료|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?"
+     "|sin empezar|en curso|falta|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc|не начат"
+     r"|в работе|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig|erledigt"
+     "|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu|complet|termin|fait|готов|сделан))"), "disposed gated "
+     "your-turn", "shows parts that are done beside parts that are not begun"),
+    ("other.permission.shall-i", "permission", "ending?", ("quieres|quiere que|deseas|prefieres|te parece|gostaria"
+     "|prefere |te gustar|deseja|posso |podemos|puedo |est-ce que je|souhaite|veux-|voulez-|veux‑|voulez‑|tu veux"
+     "|on continue|soll ich|sollen wir|mochtest du|mochten sie|willst du|wollen wir|darf ich|хочешь|хотите|нужно ли"
+     "|стоит ли|продолжа|продолжи", ""), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("other.your-call.question", "your-call", "paragraph?", ("?|？", r"[?？]\W{0,16}$"), "courtesy gated asks-facts "
+     "public answered your-hands", "asks the reader a question"),
     ("other.your-call.before", "your-call", "ending", ("avant que je|avant de |antes de |bevor ich|прежде чем|之前|る前に"
-     "|하기 전에", r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|確認|确认|ください|bestätig|подтверд|확인))[^\n]{0,200}(?:avant que je"
-     "|avant de (?:continu|commenc|pass|lanc|pours)|antes de (?:que (?:yo )?)?(?:continu|seguir|come[cç]|empe|prosseg"
-     "|avan)|bevor ich (?:weiter|anfange|beginne|starte|los)|прежде чем (?:я )?(?:продолж|нач|прист)|(?:继续|繼續|开始|開始)之前"
-     "|(?:進め|始め|続け)る前に|(?:진행|시작|계속)하기 전에)"), "gated public", "will not go on before it is told to"),
-    ("other.menu.lead-in", "menu", "lead-in", ("souhait|veux|voulez|tu préf", r"(?:\b(?:souhaite[sz]?|veux"
-     r"|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|pr[ée]f[èe]res))\b[^\n]{0,60}:\W{0,4}$", "quieres|deseas|prefieres"
-     "|quer que|deseja|você prefere|möchtest du|möchten sie|soll ich|хочешь|хотите|希望我|要我|哪个方案|请选|請選|どちら|どれ|어느|선택해|골라"
-     "|원하시", r"[:：]\W{0,4}$"), "courtesy gated asks-facts public", "offers options and chooses none"),
+     "|하기 전에", r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|确认|确认|ください|bestatig|подтверд|확인))[^\n]{0,200}(?:avant que je"
+     "|avant de (?:continu|commenc|pass|lanc|pours)|antes de (?:que (?:yo )?)?(?:continu|seguir|comec|empe|prosseg"
+     "|avan)|bevor ich (?:weiter|anfange|beginne|starte|los)|прежде чем (?:я )?(?:продолж|нач|прист)|(?:继续|开始)之前|(?:进め"
+     "|始め|続け)る前に|(?:진행|시작|계속)하기 전에)"), "gated public", "will not go on before it is told to"),
+    ("other.menu.lead-in", "menu", "lead-in", ("souhait|veux|voulez|tu pref", r"(?:\b(?:souhaite[sz]?|veux"
+     r"|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|preferes))\b[^\n]{0,60}:\W{0,4}$", "quieres|deseas|prefieres"
+     "|quer que|deseja|voce prefere|mochtest du|mochten sie|soll ich|хочешь|хотите|希望我|要我|哪个方案|请选|どちら|どれ|어느|선택해|골라|원하시",
+     r"[:：]\W{0,4}$"), "courtesy gated asks-facts public", "offers options and chooses none"),
     ("other.capacity.context", "capacity", "ending", ("篇幅|长度限制", "(?:篇幅|长度)(?:限制|有限|原因)", "上下文|token",
-     r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|即將|有限|耗尽|压缩|壓縮|剩)|[压壓][缩縮]上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)",
-     "/compact", r"/compact[^。\n]{0,20}(?:继续|再)", "コンテキスト|トークン", r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)"
-     r"|トークン[^。\n]{0,6}(?:残り|不足|足り)", "컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)",
-     "context|kontext|контекст", r"[ck]onte?xt\w*[^.\n]{0,24}(?:limit|satur|presque|restant|casi|quase|acab|agot|lleno"
-     r"|cheio|plein|knapp|fast|voll|geht)|контекст\w*[^.\n]{0,24}(?:заканч|исход|почти|мало|огранич|законч)",
-     "新会话|新對話|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット|新規セッション|새 세션|새로운 세션|다음 세션|새 대화"
-     "|nouvelle session|nouvelle conversation|nova sessão|nova conversa|nueva sesión|nueva conversación|neue sitzung"
-     "|neuen sitzung|nächsten sitzung|nächsten session|próxima sesión|próxima sessão|prochaine session|neuen session"
-     "|neue session|новой сессии|новую сессию|новом чате", r"(?:会话|對話|对话)[^。\n]{0,8}(?:继续|繼續|完成)|続|再開|이어|계속|진행|contin"
-     "|reprend|seguir|retom|weiter|fortsetz|besser|mieux|melhor|mejor|conviene|продолж|лучше"), "product",
-     "gives its own capacity as the reason"),
-    ("other.wrap-up.here", "wrap-up", "ending", ("先到这|先到這|告一段落|今天就到|下次再|下次继续|改天再|明天再|明天继续", "", "ここまで|区切り",
-     r"(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切)", "続きは次回|続きは後日|続きは明日|区切りが|きりが", "", "여기까지|마무리", "(?:오늘은|일단|이번에는"
-     r"|우선)[^.\n]{0,8}(?:여기까지|마무리)", "je m'arrête ici|je m'arrête là|pour aujourd'hui|por hoje|por hoy|por aqui paro"
-     "|paro por aqui|ponto de parada|bon point d'arrêt|faisons une pause", "", "für heute|guter punkt|guter zeitpunkt"
-     "|höre hier auf|höre ich hier|stoppe hier|pausiere hier|morgen weiter|на сегодня|остановлюсь здесь"
+     r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|有限|耗尽|压缩|剩)|压缩上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)", "コンテキスト|トークン",
+     r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|トークン[^。\n]{0,6}(?:残り|不足|足り)", "컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진"
+     r"|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)", "context|kontext|контекст", r"[ck]onte?xt\w{0,4}[^.\n]{0,24}(?:limit|satur"
+     r"|presque|restant|casi|quase|acab|agot|lleno|cheio|plein|knapp|fast|voll|geht)|контекст\w{0,4}[^.\n]{0,24}"
+     "(?:заканч|исход|почти|мало|огранич|законч)", "新会话|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット"
+     "|新規セッション|새 세션|새로운 세션|다음 세션|새 대화|nouvelle session|nouvelle conversation|nova sessao|nova conversa|nueva sesion"
+     "|nueva conversacion|neue sitzung|neuen sitzung|nachsten sitzung|nachsten session|proxima sesion|proxima sessao"
+     "|prochaine session|neuen session|neue session|новой сессии|новую сессию|новом чате", r"(?:会话|对话)[^。\n]{0,8}(?:继续"
+     "|完成)|続|再开|이어|계속|진행|contin|reprend|seguir|retom|weiter|fortsetz|besser|mieux|melhor|mejor|conviene|продолж|лучше"),
+     "product", "gives its own capacity as the reason"),
+    ("other.wrap-up.here", "wrap-up", "ending", ("先到这|告一段落|今天就到|下次再|下次继续|改天再|明天再|明天继续", "", "ここまで|区切り", "(?:今回|今日|本日"
+     r"|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切)", "続きは次回|続きは后日|続きは明日|区切りが|きりが", "", "여기까지|마무리", "(?:오늘은|일단|이번에는"
+     r"|우선)[^.\n]{0,8}(?:여기까지|마무리)", "je m'arrete ici|je m'arrete la|pour aujourd'hui|por hoje|por hoy|por aqui paro"
+     "|paro por aqui|ponto de parada|bon point d'arret|faisons une pause", "", "fur heute|guter punkt|guter zeitpunkt"
+     "|hore hier auf|hore ich hier|stoppe hier|pausiere hier|morgen weiter|на сегодня|остановлюсь здесь"
      "|остановлюсь на этом|хорошая точка|прервусь|завтра продолж", ""), "disposed gated your-turn", "winds down"),
-    ("other.narration.look", "narration", "whole", ("现在|現在|先|让我|讓我|我来|我來|我去", "^(?:好的?|嗯|明白了?|收到)?[，。]?(?:我先|我来|我來|我去"
-     r"|我再|[让讓]我|(?:现在|現在|先)(?:看|检查|检|验证|验|测试|读|跑|改|写|修))(?![^。\n]{0,60}(?:了|记住|吗|嗎|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))",
-     "ます。", r"^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に|ちょっと)[^。\n]{0,50}(?:確認し|見てみ|調べ|試し|読み|進め|始め)ます。", "je |voy a"
-     "|vou |déjame|deix|lass mich|ich ", r"^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro "
-     "|zuerst )?(?:je (?:vais(?! attendre)|v[ée]rifie|regarde|jette|relis|cherche)|voy a (?!esperar)|vou (?!aguardar"
-     r"|esperar)|d[ée]jame|deix[ae](?: eu|-me)|lass mich|ich (?:schaue|pr[uü]fe))\b"), "disposed gated your-turn",
-     "is a line before an action that never came"),
+    ("other.narration.look", "narration", "whole", ("现在|先|让我|我来|我去", "^(?:好的?|嗯|明白了?|收到)?[，。]?(?:我先|我来|我来|我去|我再|让我"
+     r"|(?:现在|先)(?:看|检查|检|验证|验|测试|读|跑|改|写|修))(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))", "ます。",
+     r"^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に|ちょっと)[^。\n]{0,50}(?:确认し|見てみ|調べ|试し|読み|进め|始め)ます。", "je |voy a|vou "
+     "|dejame|deix|lass mich|ich ", r"^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro |zuerst )?(?:je (?:vais(?! "
+     "attendre)|verifie|regarde|jette|relis|cherche)|voy a (?!esperar)|vou (?!aguardar|esperar)|dejame|deix[ae](?: eu"
+     r"|-me)|lass mich|ich (?:schaue|prufe))\b"), "disposed gated your-turn", "is a line before an action that never "
+     "came"),
 )
 
 EXCUSES_OTHER = (
-    ("courtesy.cjk", "excuse", "unit", ("别的|別的|任何|自由に", "", "其他|其它", "其[他它](?!文件|模块|接口|页面|测试|表|部分|组件|檔案)", "还有|還有",
-     "[还還]有(?:什么|什麼|哪些|疑问|问题)", "随时|隨時", r"[随隨][时時][^。\n]{0,6}(?:说|說|联系|聯|找|告|叫|提)", "详细|詳細|帮你|幫你", "详细说|详细解|詳細說"
-     r"|[让讓]我[帮幫]你[^。\n]{0,4}一些", "他に|ほかに|何か", r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)", "詳しく|深掘り|説明し|説明でき", "",
-     "あれば|ありま|ございま|出た|出れ", r"(?:質問|不明|気になる|知りたい|修正したい|問題|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た|出れ)", "場合は",
-     r"場合は[^。\n]{0,10}(?:教えて|お知らせ)", "다른|추가로|더 ", r"(?:다른|추가로|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하)", "자세히|궁금|문제가 있"
-     "|문제가 생|언제든", ""), "is a courtesy"),
+    ("courtesy.cjk", "excuse", "unit", ("别的|別的|任何|自由に", "", "도와|도울|手伝|帮", r"(?:무엇|뭘|어떻게|어떤|何|什么)[^?\n]{0,16}(?:도와|도울|手伝"
+     "|帮)", "其他|其它", "其[他它](?!文件|模块|接口|页面|测试|表|部分|组件|档案)", "还有", "还有(?:什么|哪些|疑问|问题)", "随时", r"随时[^。\n]{0,6}(?:说|联系|联|找"
+     "|告|叫|提)", "详细|帮你", r"详细说|详细解|详细说|让我帮你[^。\n]{0,4}一些", "他に|ほかに|何か", r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)",
+     "详しく|深掘り|説明し|説明でき", "", "あれば|ありま|ございま|出た|出れ", r"(?:質问|不明|気になる|知りたい|修正したい|问题|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た"
+     "|出れ)", "場合は", r"場合は[^。\n]{0,10}(?:教えて|お知らせ)", "다른|추가로|더 ", r"(?:다른|추가로|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하)",
+     "자세히|궁금|문제가 있|문제가 생|언제든", ""), "is a courtesy"),
     ("courtesy.euro", "excuse", "unit", ("autre chose|autres question|autres besoin|autres modif|autre question"
-     "|outra coisa|outra dúvida|outras dúvidas|otra cosa|otras preguntas|otra pregunta|algo más|algo mais|mais algum"
-     "|dúvida|duda|des questions|ajustement", "", "otro |otros |outro|otras |algún |algum ", r"\b(?:otr|outr"
-     r"|alg[uú])\w{1,2} (?:ajuste|problema|err?or|cambio|consulta|pergunta)", "si tu as besoin|si vous avez besoin"
-     "|si tu as des|si vous avez des|explique|expliquer|explicar|explico|détailler|detallar|detalle|detalhar|detalhes",
-     "", "si |se ", r"\bs[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver|encontra|funciona)", "noch etwas"
-     "|sonst noch|sonst etwas|weitere fragen|weitere wünsche|weitere anpassungen|weitere hilfe|weitere änderungen"
-     "|fragen hast|fragen haben|bei fragen|erklär|genauer|etwas brauchst|hilfe brauchst", "", "ещё что|еще что"
-     "|что-то ещё|что-то не так|что-то пойд|что-нибудь|подробн|объясн|если что |проблем|другие вопрос|другой вопрос"
-     "|другие задач|других задач|другие правк", "", "вопрос", "(?:есть|будут|возникнут|остались)(?: ещ[её])? (?:ли "
-     r"|какие-\w{2,6} )?вопрос"), "is a courtesy"),
-    ("gated.cjk", "person", "unit", ("截图|截圖|试一下|试试|試試|刷新|重启|扫码|手動で|お手数|お試し|수동", "", "给我|給我|发我|贴我", "(?:复制|複製|发|發|贴|貼"
-     r"|提供|上传|填)[^。，\n]{0,6}[给給]?我", "告诉我|告訴我", "告[诉訴]我(?:这些|具体|结果)", "看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下"
-     r"|下)[^。\n]{0,30}[？?]$", "确认|检查|核对", r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]", "后|後|完|好了", "(?:买|買|装|弄|填|配置|设置|注册"
-     r"|登录|登入|授权|创建|建)(?:好|完|成功|完成)?[^。\n]{0,3}(?:后|後|完|好了)", "回答", "回答(?:这|以上|這)", "いただ|ください|たら|後", "(?:実行|ログイン|再起動"
-     "|設定|入力|共有|送付?|貼り付け|貼)(?:っ|し)?て?(?:いただ|ください|くだされば|たら|後)", "하시면|하신|주시면|주세요|되면", "(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내"
-     r"|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요|되면)"), "waits for a step of the reader's"),
+     "|outra coisa|outra duvida|outras duvidas|otra cosa|otras preguntas|otra pregunta|algo mas|algo mais|mais algum"
+     "|duvida|duda|des questions|ajustement", "", "ayudar|ajudar|aider|helfen|помочь", "(?:que|como|comment|en quoi"
+     r"|wie|womit|чем|как)[^?\n]{0,24}(?:ayudar|ajudar|aider|helfen|помочь)", "otro |otros |outro|otras |algun |algum ",
+     r"\b(?:otr|outr|algu)\w{1,2} (?:ajuste|problema|err?or|cambio|consulta|pergunta)", "si tu as besoin"
+     "|si vous avez besoin|si tu as des|si vous avez des|explique|expliquer|explicar|explico|detailler|detallar"
+     "|detalle|detalhar|detalhes", "", "si |se ", r"\bs[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver|encontra"
+     "|funciona)", "noch etwas|sonst noch|sonst etwas|weitere fragen|weitere wunsche|weitere anpassungen|weitere hilfe"
+     "|weitere anderungen|fragen hast|fragen haben|bei fragen|erklar|genauer|etwas brauchst|hilfe brauchst", "",
+     "еще что|что-то еще|что-то не так|что-то пойд|что-нибудь|подробн|объясн|если что |проблем|другие вопрос"
+     "|другой вопрос|другие задач|других задач|другие правк", "", "вопрос", "(?:есть|будут|возникнут"
+     r"|остались)(?: еще)? (?:ли |какие-\w{2,6} )?вопрос"), "is a courtesy"),
+    ("gated.cjk", "person", "unit", ("截图|截圖|试一下|试试|刷新|重启|扫码|手動で|お手数|お试し|수동", "", "给我|給我|发我|贴我", "(?:复制|复製|发|贴|提供|上传"
+     r"|填)[^。，\n]{0,6}[给給]?我", "看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)[^。\n]{0,30}[？?]$", "确认|检查|核对",
+     r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]", "后|完|好了", "(?:买|装|弄|填|配置|设置|注册|登录|登入|授权|创建|建)(?:好|完|成功"
+     r"|完成)?[^。\n]{0,3}(?:后|完|好了)", "いただ|ください|たら|后", "(?:実行|ログイン|再起動|设定|入力|共有|送付?|贴り付け|贴)(?:っ|し)?て?(?:いただ|ください|くだされば"
+     "|たら|后)", "하시면|하신|주시면|주세요|되면", r"(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요"
+     "|되면)"), "waits for a step of the reader's"),
     ("gated.euro", "person", "near", ("une fois que tu|une fois que vous|une fois connect|quand tu as|quand tu auras"
-     "|quand vous aurez|depois que você|quando você tiver|quando você fizer|quando você terminar|quando terminar"
-     "|quando acabar|quando estiver|cuando esté|cuando lo tengas|me env|me mand|me pas|me mostr|envíame|pégame|pásame"
-     "|mándame|pruébalo|pruébala|prueba a|cuando hayas|cuando tengas|cuando lo hayas|cuando termines|una vez que"
+     "|quand vous aurez|depois que voce|quando voce tiver|quando voce fizer|quando voce terminar|quando terminar"
+     "|quando acabar|quando estiver|cuando este|cuando lo tengas|me env|me mand|me pas|me mostr|enviame|pegame|pasame"
+     "|mandame|pruebalo|pruebala|prueba a|cuando hayas|cuando tengas|cuando lo hayas|cuando termines|una vez que"
      "|sobald du das|sobald du die|sobald du den|nachdem du|schick mir|zeig mir|probier es|probier das|teste es"
      "|teste das|как только сдела|как только настро|когда сдела|когда закончи|когда запусти|когда настро"
      "|после того как|после того, как|скинь|скинешь|кидай|пришли|прислать|покажи|вставь|уточни|перезапусти|попробуй"
-     "|посмотри,|проверь", "", "-moi|-le|-la|‑moi|répond", r"\b(?:envoie|colle|envoyez|collez|partage|montre"
-     r"|donnez?)[-\u2011](?:moi|le|la|les)\b|\br[ée]pond(?:s|ez) (?:en|aux|[aà])", "assim que|teste|wenn du ",
-     r"assim que você (?!aprov|confirm|autori)|\bteste (?:[ae] |le |la |et )|wenn du [^.\n]{0,50}\b(?:hast|bist)\b",
-     "puedes|podrías|pode |poderia|peux|pouvez|kannst du|können sie|можешь|можете", "(?:puedes|podr[ií]as|pode(?:ria)?"
-     r"|peux[- \u2011]tu|pouvez[- \u2011]vous|kannst du|können sie|можешь|можете) (?:me |m'|mir |мне )?(?:compart|env"
-     "|mand|pass?[ae]|mostr|partag|coll|schick|teil|zeig|die |den |присл|скин|показ)"),
-     "waits for a step of the reader's"),
-    ("asks-facts.cjk", "excuse", "unit", ("看到|显示|顯示|出现|出現|报错|報錯|收到|效果|了吗|了嗎|你是|你说的|你指的|你期望|什么|什麼|版本|在哪|多少|知道",
-     r"^(?![^。\n]{0,40}(?:要我|[让讓]我|的话))(?=[^\n]{0,120}(?:看到|[显顯]示|出[现現]|[报報][错錯]|收到|效果|了[吗嗎]|你是指|你是说|你说的|你指的|你是不是|你期望的"
-     "|你期望看|(?:是|有|叫|为)什[么麼]|什么内容|什么错误|什么问题|版本|在哪|多少|需要先?知道))", "之前", r"之前[^。\n]{0,8}(?:聊|说|提)", "見えますか|でしたか|ましたか"
-     "|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", "", "表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か", "教え|共有|送っ|貼", "(?:場所|パス|url"
-     r"|バージョン|内容|ログ|メッセージ|情報|環境)[^。\n]{0,6}(?:教え|共有|送っ|貼)", "보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", "", "어디",
-     "어디(?!서?부터)"), "asks what only the reader knows"),
-    ("asks-facts.euro", "excuse", "unit", ("vois-tu|tu vois|vous voyez|voyez-vous|s'affiche|ça marche|ça fonctionne"
+     "|посмотри,|проверь", "", "-moi|-le|-la|‑moi|repond", r"\b(?:envoie|colle|envoyez|collez|partage|montre"
+     r"|donnez?)[-\u2011](?:moi|le|la|les)\b|\brepond(?:s|ez) (?:en|aux|a)", "puedes|podrias|pode |poderia|peux|pouvez"
+     "|kannst du|konnen sie|можешь|можете", r"(?:puedes|podrias|pode(?:ria)?|peux[- \u2011]tu|pouvez[- \u2011]vous"
+     "|kannst du|konnen sie|можешь|можете) (?:me |m'|mir |мне )?(?:compart|env|mand|pass?[ae]|mostr|partag|coll|schick"
+     "|teil|zeig|die |den |присл|скин|показ)"), "waits for a step of the reader's"),
+    ("asks-facts.cjk", "excuse", "unit", ("看到|显示|出现|报错|收到|效果|了吗|你是|你说的|你指的|你期望|什么|版本|在哪|多少|知道", r"^(?![^。\n]{0,40}(?:要我"
+     r"|让我|的话))(?=[^\n]{0,120}(?:看到|显示|出现|报错|收到|效果|了吗|你是指|你是说|你说的|你指的|你是不是|你期望的|你期望看|(?:是|有|叫|为)什么|什么内容|什么错误|什么问题|版本|在哪"
+     "|多少|需要先?知道))", "之前", r"之前[^。\n]{0,8}(?:聊|说|提)", "見えますか|でしたか|ましたか|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", "",
+     "表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か", "教え|共有|送っ|贴", r"(?:場所|パス|url|バージョン|内容|ログ|メッセージ|情报|环境)[^。\n]{0,6}(?:教え|共有|送っ"
+     "|贴)", "보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", "", "어디|인가요|입니까", "어디(?!서?부터)|(?:무엇|어느|어떤|누구"
+     r"|몇)[^.?\n]{0,16}(?:인가요|입니까)"), "asks what only the reader knows"),
+    ("asks-facts.euro", "excuse", "unit", ("vois-tu|tu vois|vous voyez|voyez-vous|s'affiche|ca marche|ca fonctionne"
      "|avez-vous|as-tu|aparece|te sale|viste|has probado|quis dizer|quieres decir|te refieres|tu entends|vous entendez"
-     "|veux dire|précis|qué ves|lo que ves|você vê|você viu|você consegue|você já ", "", "ves |vês|vois|voyez|obtien"
-     "|recibes|usas|tienes|siehst|nutzt|verwendest|использу|получаешь", r"\b(?:ves|v[êe]s?|vois|voyez|obtienes|recibes"
+     "|veux dire|precis|que ves|lo que ves|voce ve|voce viu|voce consegue|voce ja ", "", "ves |ves|vois|voyez|obtien"
+     "|recibes|usas|tienes|siehst|nutzt|verwendest|использу|получаешь", r"\b(?:ves|ves?|vois|voyez|obtienes|recibes"
      r"|usas|tienes|siehst|nutzt|verwendest|используешь|получаешь)\b", "est|sont|log|trace| es | son |qual |quais",
-     r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cu[aá]l(?:es)? (?:es|son)|qual é|quais s[aã]o)\b(?! (?:ton|votre|tu|su"
-     "|a sua|sua|sus|tes) (?:choix|pr|d[eé]c|op[cç]))", "dónde |onde |où |combien|cuánt|quant|pourquoi|por qu",
-     r"\b(?:d[oó]nde (?:est|qued|se )|onde (?:est|fica)|où (?:est|se)|combien|cuánt|quant[ao]s|pourquoi|por qu[eéê]\b)",
-     "siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit|meinst du den|meinst du die|meinst du das"
-     "|wie lautet|wie heißt|wo liegt|wo finde", "", "welche", r"welche (?:\w+-)?(?:version|fehler)", "видишь|видите"
-     "|показывает|появил|появля|пишет|что именно|что-то другое|получилось|работает ли|в виду|где лежит|где находится"
-     "|сколько|почему", "", "как", r"\bкак(?:ая|ой|ие) (?:ошибка|версия|текст|адрес|порт|путь)|\bкак(?:ой|ая|ое"
-     r"|ие) у (?:тебя|вас)|\bкакая версия"), "asks what only the reader knows"),
-    ("public.other", "person", "unit", ("删除|刪除", r"[删刪]除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:[吗嗎]|[？?]$)",
-     "清空|强制推送|強制推送|生产环境|生产库|生產環境|正式环境|正式環境|线上环境|线上数据|不可逆|不可恢|发布到|發布到|削除し|本番環境|本番db|本番データ|本番へ|本番に|삭제할|운영 환경|운영 서버|운영에"
-     "|되돌릴|production|force", "", "produção|producción|produktion|irréversible|irrevers|unwiderruflich|необратим"
-     "|écraser|publicar|publier|veröffentlich|опубликова|на прод|в прод", "", "supprim|delet|exclu|apag|borr|elimin"
-     "|lösch|удал", r"\b(?:supprim|delet|exclu(?:ir|o|s[ãa]o)\b|apag|borr|elimin|lösch|удал)(?![^?\n]{0,40}(?:c[oó]d"
-     "|dupli|import|fun[cç]|m[eé]tod|comm?ent|test|код|функц|метод|дубл|тест|импорт))"),
-     "is public or cannot be taken back"),
-    ("disposed.other", "excuse", "near", ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}[围圍]", "可选|可選|按约定|无关|無關|範囲外|対象外|任意|既存の"
-     "|범위 밖|범위 외|선택 사항|별도 이슈|以后|今后|今後|以後|앞으로|이제부터", "", "没有|沒有", "[没沒]有(?:任何)?(?:剩|待|未|遗)", "0", r"(?<![\d.,/])0(?: |个"
-     "|個|项|項|件|개)", "残り", r"残り[^。\n]{0,10}ありません", "남은", r"남은[^.\n]{0,10}없", "hors périmètre|hors du périmètre"
-     "|fora do escopo|fuera del alcance|fuera de esta|fuera de alcance|optionnel|opcional|optional|recomendad"
-     "|recommandé|außerhalb|вне рамок|вне задачи|как договор|необязат|comme convenu|como combinado|como acordado"
-     "|wie vereinbart|wie besprochen|a partir de agora|a partir de ahora|de ahora en adelante|dorénavant|désormais"
-     "|ab jetzt|künftig|впредь|ничего не оста", "", "nada|nenhum|ningun|ningún|rien|aucun|nichts|kein", r"\b(?:nada"
-     r"|nenhuma?|ning[uú]na?|aucune?|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|[aà] faire|por )"),
-     "is disposed of"),
-    ("your-turn.other", "excuse", "list", ("你|您", "[你您][还還]?只?(?:需|要|得|可以|自己)", "手动|手動|人工|管理员|管理員|お手元|ご自身|してください|をください"
-     "|お願い|수동|직접|하세요|해 주세요|manuellement|manualmente|manuell |de ton côté|de votre côté|do seu lado|por tu parte"
-     "|por tu lado|du musst|sie müssen|вручную|добавь|запусти|укажи|тебе нужно|вам нужно", ""),
-     "are the reader's own steps"),
-    ("product.other", "excuse", "unit", ("模型的|用户|用戶|モデルの|ユーザー|모델의|사용자|du modèle|do modelo|del modelo|des modells|react"
-     "|модели|пользоват|usuári|usuari|utilisat|nutzer", ""), "speaks of the product"),
-    ("blocker.cjk", "blocker", "near", ("密码|密碼|密钥|密鑰|金鑰|token|api key|账号|帳號|用户名|邮箱|验证码|驗證碼|扫码|公网|登录|登入|手机",
-     r"(?:[请請](?!求|选|選)|提供|[发發][给給]?我|告[诉訴]我|需要[你您]|填)[^。\n]{0,24}(?:密码|密碼|密钥|密鑰|金鑰|token|api key|账号|帳號|用户名|邮箱|验证码|驗證碼"
-     r"|扫码|公网|登录|登入|手机)|(?:密码|密碼|密钥|token|账号|帳號|验证码)[^。\n]{0,12}(?:[发發][给給]?我|告[诉訴]我|提供)", "パスワード|認証情報|権限|apiキー|トークン"
-     "|ログイン|実機", r"(?:パスワード|認証情報|権限|apiキー|トークン|ログイン|実機)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お願い)", "비밀번호|인증|권한|계정|로그인"
-     "|api 키|기기", r"(?:비밀번호|인증|권한|계정|로그인|api 키|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)"), "only a person can give it"),
-    ("blocker.euro", "blocker", "near", ("de passe|identifiants|senha|credenci|contraseña|passwort|zugangs|anmelde"
-     "|парол|токен|доступ|логин|clé api|chave de api|clave de api|api-key|api-schl|secrets|gerät|appareil|dispositivo"
-     "|устройств", r"\b(?:besoin|fournis|donne|envoie|preciso|forneça|envie|informe|necesito|envía|proporciona|brauche"
+     r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cual(?:es)? (?:es|son)|qual e (?:o|a|os|as|seu|sua)\b|quais sao)\b(?! "
+     "(?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|dec|opc))", "donde |onde |ou |combien|cuant|quant|pourquoi"
+     "|por qu", r"\b(?:donde (?:est|qued|se )|onde (?:est|fica)|ou (?:est|se)|combien|cuant|quant[ao]s|pourquoi"
+     r"|por que\b)", "siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit|meinst du den|meinst du die"
+     "|meinst du das|wie lautet|wie heißt|wo liegt|wo finde", "", "welche", r"welche (?:\w+-)?(?:version|fehler)",
+     "видишь|видите|показывает|появил|появля|пишет|что именно|что-то другое|получилось|работает ли|в виду|где лежит"
+     "|где находится|сколько|почему", "", "как", r"\bкак(?:ая|ой|ие) (?:ошибка|версия|текст|адрес|порт|путь)|\bкак(?:ой"
+     r"|ая|ое|ие) у (?:тебя|вас)|\bкакая версия"), "asks what only the reader knows"),
+    ("public.other", "person", "unit", ("删除", r"删除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:吗|[？?]$)",
+     "清空|强制推送|生产环境|生产库|正式环境|线上环境|线上数据|不可逆|不可恢|发布到|削除し|本番环境|本番db|本番データ|本番へ|本番に|삭제할|운영 환경|운영 서버|운영에|되돌릴|production|force",
+     "", "producao|produccion|produktion|irreversible|irrevers|unwiderruflich|необратим|ecraser|publicar|publier"
+     "|veroffentlich|опубликова|на прод|в прод", "", "supprim|delet|exclu|apag|borr|elimin|losch|удал", r"\b(?:supprim"
+     r"|delet|exclu(?:ir|o|sao)\b|apag|borr|elimin|losch|удал)(?![^?\n]{0,40}(?:cod|dupli|import|func|metod|comm?ent"
+     "|test|код|функц|метод|дубл|тест|импорт))"), "is public or cannot be taken back"),
+    ("disposed.other", "excuse", "near", ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}围", "可选|按约定|无关|範囲外|対象外|任意|既存の|범위 밖"
+     "|범위 외|선택 사항|별도 이슈|以后|今后|앞으로|이제부터", "", "没有", "没有(?:任何)?(?:剩|待|未|遗)", "0", r"(?<![\d.,/])0(?: |个|项|件|개)", "残り",
+     r"残り[^。\n]{0,10}ありません", "남은", r"남은[^.\n]{0,10}없", "hors perimetre|hors du perimetre|fora do escopo"
+     "|fuera del alcance|fuera de esta|fuera de alcance|optionnel|opcional|optional|recomendad|recommande|außerhalb"
+     "|вне рамок|вне задачи|как договор|необязат|comme convenu|como combinado|como acordado|wie vereinbart"
+     "|wie besprochen|a partir de agora|a partir de ahora|de ahora en adelante|dorenavant|desormais|ab jetzt|kunftig"
+     "|впредь|ничего не оста", "", "nada|nenhum|ningun|rien|aucun|nichts|kein", r"\b(?:nada|nenhuma?|ninguna?|aucune?"
+     r"|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|a faire|por )"), "is disposed of"),
+    ("your-turn.other", "excuse", "list", ("你|您", "[你您]还?只?(?:需|要|得|可以|自己)", "手动|手動|人工|管理员|管理員|お手元|ご自身|してください|をください"
+     "|お愿い|수동|직접|하세요|해 주세요|manuellement|manualmente|manuell |de ton cote|de votre cote|do seu lado|por tu parte"
+     "|por tu lado|du musst|sie mussen|вручную|добавь|запусти|укажи|тебе нужно|вам нужно", ""), "are the reader's own "
+     "steps"),
+    ("product.other", "excuse", "unit", ("模型的|用户|用戶|モデルの|ユーザー|모델의|사용자|du modele|do modelo|del modelo|des modells|react"
+     "|модели|пользоват|usuari|utilisat|nutzer", ""), "speaks of the product"),
+    ("blocker.cjk", "blocker", "near", ("密码|密钥|金钥|token|api key|账号|用户名|邮箱|验证码|扫码|公网|登录|登入|手机", "(?:请(?!求|选|选)|提供"
+     r"|发[给給]?我|告诉我|需要[你您]|填)[^。\n]{0,24}(?:密码|密钥|金钥|token|api key|账号|用户名|邮箱|验证码|扫码|公网|登录|登入|手机)|(?:密码|密钥|token|账号"
+     r"|验证码)[^。\n]{0,12}(?:发[给給]?我|告诉我|提供)", "パスワード|认証情报|権限|apiキー|トークン|ログイン|実机", "(?:パスワード|认証情报|権限|apiキー|トークン|ログイン"
+     r"|実机)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お愿い)", "비밀번호|인증|권한|계정|로그인|api 키|기기", "(?:비밀번호|인증|권한|계정|로그인|api 키"
+     r"|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)"), "only a person can give it"),
+    ("blocker.euro", "blocker", "near", ("de passe|identifiants|senha|credenci|contrasena|passwort|zugangs|anmelde"
+     "|парол|токен|доступ|логин|cle api|chave de api|clave de api|api-key|api-schl|secrets|gerat|appareil|dispositivo"
+     "|устройств", r"\b(?:besoin|fournis|donne|envoie|preciso|forneca|envie|informe|necesito|envia|proporciona|brauche"
      r"|schick|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:de passe|identifiants|senha|credenci"
-     "|contraseña|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerät|appareil|dispositivo|устройств)"),
+     "|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerat|appareil|dispositivo|устройств)"),
      "only a person can give it"),
-    ("blocker.undo.other", "blocker", "near", ("不可逆|不可恢复|无法恢复|无法撤销|永久删|彻底删|没有备份|元に戻せ|復元でき|取り消せ|バックアップはあり|되돌릴 수|복구할 수"
-     "|영구 삭제|영구적으로", "", "irrévers|irrevers|définitiv|definitiv|sans sauvegarde|no hay vuelta|deshacer|sin copia"
-     "|não dá para voltar|não tem volta|não existe lixeira|sem backup|desfazer|unwiderruflich|rückgängig|endgültig"
-     "|kein backup|необратим|безвозвратн|навсегда|резервной копии", ""), "asks before something that cannot be undone"),
-    ("waits.other", "waits", "near", ("在后台|后台运行|后台跑|後台執行|バックグラウンド|完了を待|完了まで待|結果を待|백그라운드|완료를 기다|끝나기를 기다|arrière-plan"
+    ("blocker.undo.other", "blocker", "ending", ("不可逆|不可恢复|无法恢复|无法撤销|永久删|彻底删|没有备份|元に戻せ|元には戻|复旧でき|复元でき|取り消せ|失われ|完全に削除"
+     "|バックアップはあり|되돌릴 수|복구할 수|복구가 불가|복구되지|영구 삭제|영구적으로", "", "irrevers|definitiv|sans sauvegarde|no hay vuelta|deshacer"
+     "|sin copia|nao da para voltar|nao tem volta|nao existe lixeira|sem backup|desfazer|unwiderruflich|ruckgangig"
+     "|endgultig|kein backup|необратим|безвозвратн|навсегда|резервной копии", ""), "asks before something that cannot "
+     "be undone"),
+    ("waits.other", "waits", "near", ("在后台|后台运行|后台跑|后台执行|バックグラウンド|完了を待|完了まで待|結果を待|백그라운드|완료를 기다|끝나기를 기다|arriere-plan"
      "|segundo plano|im hintergrund|в фоне|j'attends la fin|j'attends le r|j'attends que|esperando a que|espero a que"
-     "|esperando el resultado|aguardando o build|aguardando o resultado|aguardando o fim|aguardando o término"
+     "|esperando el resultado|aguardando o build|aguardando o resultado|aguardando o fim|aguardando o termino"
      "|aguardando a conclus|жду завершени|жду окончани|жду результат|дождусь", "", "等", r"等[^。\n]{0,16}(?:完成|结束|結束|返回"
      "|跑完|结果|結果)", "warte", r"\bwarte (?:ich )?(?:auf|bis) (?:de[nr]|das|die) (?!deine)"), "waits for what runs"),
 )
+
 
 # --- rules: prompts -------------------------------------------------------------------------------
 
@@ -1425,17 +1418,17 @@ JOINS = "|and|but|then|so|or|just|please|also|und|y|et|e|mas|pero|mais|и|но|�
 OPENERS = (
     "|ok|okay|okk|k|please|pls|plz|just|now|then|so|and|but|or|also|yes|yep|yeah|yup|no|nope|nah|alright|all right|"
     "right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|again|oh|ah|wow|whoa|woah|i "
-    "said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|lets|let us|let;s|s|first|finally|"
-    "always|wait|hmm|um|goal|you|you can|you should|you must|you need to|you have to|you may|you could|you will|you'll|"
-    "you are to|you can now|you might as well|obviously|definitely|simply|really|still|u can|u should|we can|we should|"
-    "we need to|we have to|we must|we'll|we will|we could|we want to|we are going to|we're going to|i want you to|i "
-    "need you to|need you to|i expect you to|i would like you to|i'd like you to|i want to|make sure to|make sure you|"
-    "make sure that you|be sure to|remember to|can you|could you|would you|will you|can u|can we|could we|try to|your "
-    "task is to|the task is to|your job is to|your goal is to|the goal is to|while you're at it|while youre at it|feel "
-    "free to|time to|i think|i guess|guess|think|then we|seriously|ffs|come on|today|tonight|bitte|und|aber|jetzt|nein|"
-    "du kannst|kannst du|wir können|lass uns|por favor|y|ahora|vale|bueno|oye|puedes|podemos|ya|s'il te plait|s'il te "
-    "plaît|s'il vous plaît|et|mais|bon|tu peux|on peut|allez|stp|c'est bon|e|mas|agora|pode|podes|podemos|vamos|и|но|а|"
-    "ну|так|нет|пожалуйста|давай|теперь|можешь|и так|все|всё|")
+    "said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|lets|let us|let;s|s|this time|"
+    "first|finally|always|wait|hmm|um|goal|you|you can|you should|you must|you need to|you have to|you may|you could|"
+    "you will|you'll|you are to|you can now|you might as well|obviously|definitely|simply|really|still|u can|u should|"
+    "we can|we should|we need to|we have to|we must|we'll|we will|we could|we want to|we are going to|we're going to|i "
+    "want you to|i need you to|need you to|i expect you to|i would like you to|i'd like you to|i want to|make sure to|"
+    "make sure you|make sure that you|be sure to|remember to|can you|could you|would you|will you|can u|can we|could "
+    "we|try to|your task is to|the task is to|your job is to|your goal is to|the goal is to|while you're at it|while "
+    "youre at it|feel free to|time to|i think|i guess|guess|think|then we|seriously|ffs|come on|today|tonight|bitte|"
+    "und|aber|jetzt|nein|du kannst|kannst du|wir können|lass uns|por favor|y|ahora|vale|bueno|oye|puedes|podemos|ya|"
+    "s'il te plait|s'il te plaît|s'il vous plaît|et|mais|bon|tu peux|on peut|allez|stp|c'est bon|e|mas|agora|pode|"
+    "podes|podemos|vamos|и|но|а|ну|так|нет|пожалуйста|давай|теперь|можешь|и так|все|всё|")
 CJK_OPENERS = "请|請|你|那|那么|好|好的|嗯|就|啊|哎|喂|不是|不对|不|先|现在|都|그냥|그럼|아니|아|어|음|저기|이제|じゃあ|では|いや|あ|あの|いったん|一旦|ちょっと|とりあえず|もう"
 
 # Imperatives that order work, by the scope that asks for one of them.
@@ -1453,21 +1446,21 @@ VERBS = (
      "trabalhe|prossiga|repite|repita|itera|itere|corrige|corrija|arregla|prueba|teste|rode|haz|hazlo|faça|faca|faz|"
      "implementa|implemente|ejecuta|executa|execute|termina|termine|terminar|vá|vai|avanza|migra|migre|continuer|"
      "continuez|poursuis|poursuit|poursuivez|travaille|travaillez|avance|avancez|boucle|recommence|corrigez|fais|fait|"
-     "faites|testez|itère|relance|répète|exécute|exécutez|terminez|finis|vas-y|mach|mache|arbeite|weiter|"
+     "faites|testez|itère|relance|répète|exécute|exécutez|terminez|finis|vas-y|va|mach|mache|arbeite|weiter|"
      "weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|versuch|korrigiere|repariere|behebe|setze|erledige|"
      "führe|fix|fixe|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|повторяй|чини|"
      "иди|гоняй|тестируй|прогоняй|сделай|доделай|правь|"),
 )
 
 # Named pieces: "%end%" in a pattern stands for its text here.
-PIECES = (
+PROMPT_PIECES = (
     ("end", r"(?=\W*$|\s*(?:[!?,;:)\u2026\u3002\u3001\u2013\u2014]|\.(?!\w))|\s+-)"),
     ("not", r"(?:do not|don'?t|never|(?:you|we|u)(?:'re| are)? (?:must|should|may|can) ?n[o']?t|not allowed to|i "
      r"don'?t want you to)"),
     ("done", r"(?:pass|green|don|complet|finish|work|fixed|resolved|solved|approved|merged|ready|succe|clean|satisf|"
-     r"happy|perfect|\d+ ?%|100|correct|right|zero|no|none|every|all|both|each|implemented|shipped|deployed|live|empty|"
-     r"exits?\b|build|compil|stable|cover|match|under|below|above|over|at (?:least|most)|less|(?:you|we)(?:'| (?:are|"
-     r"have|can|get|see|find|reach|hit|fix)))"),
+     r"happy|perfect|\d+ ?%|100|correct|right|zero|no|none|nothing|there|every|all|both|each|implemented|shipped|"
+     r"deployed|live|empty|exits?\b|build|compil|stable|cover|match|under|below|above|over|at (?:least|most)|less|"
+     r"(?:you|we)(?:'| (?:are|have|can|get|see|find|reach|hit|fix)))"),
     ("all", r"(?:all(?: of)?(?: the| these| those| your| my| open| \d+)* (?:remaining|(?:to-?do|task|item|step|phase|"
      r"stor|ticket|issue|work|test|chapter|part)|(?:of )?(?:it|them)\b)|everything|the (?:rest|remaining|whole|entire)|"
      r"it all|them all)"),
@@ -1477,420 +1470,360 @@ PIECES = (
      r"(?:code )?changes|code ?base)"),
     ("now", r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while|"
      r"immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the|"
-     r"session|task|run|mission|nonsense|madness|job|stp|man|bro|thanks|then|i|think|guess)"),
+     r"session|task|run|mission|leave|forget|nonsense|madness|job|stp|man|bro|thanks|then|i|think|guess)"),
     ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完|写完|弄完|处理完)"),
 )
 
-# id (its family is the intent), scope, needs, pattern, unless, what it reads. scope: where the words must stand,
-# openers skipped: "whole" the prompt and nothing more; "first" the prompt's beginning; "start" a sentence's; "clause"
-# a clause's; "within" anywhere in a sentence, "prompt" anywhere; "cues" two of its groups; a name of VERBS: after such an imperative in the same
-# sentence. needs: "a|b&c": a, or both b and c, must stand in the lowered text before the pattern is compiled; "\n"
-# means at a line's beginning. unless: ids of INTENT_EXCUSES; a family ("arm") stands for all of its own.
+# id (its family is the intent), scope, needs, pattern, what it reads. scope: where the words must stand, openers
+# skipped: "whole" the prompt and nothing more; "first" the prompt's beginning; "start" a sentence's; "clause" a
+# clause's; "within" anywhere in a sentence; "prompt" anywhere; "cues" two of the pattern's groups close together; a
+# name of VERBS: after such an imperative in the same sentence. needs: "a|b&c": a, or both b and c, must stand in the
+# lowered text before the pattern is compiled; "\n" means at a line's beginning.
 INTENT_RULES = (
-    ("arm.dont-stop", "clause", "t stop|ever stop|not to stop|no stopping|t quit|never quit|never pause|t pause|no "
-     "pausing|give up|t halt|t end your|t end the |t end this|t come back|hand back|t hand |not hand |t return control|"
-     "t yield", r"(?:%not%|not to|no(?= \w+ing)) (?:ever |you |just )?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|"
-     r"come back(?: to me)?(?= until)|hand (?:\w+ ){0,2}?(?:back|over|off)|return control(?: to me)?|yield(?= to me| "
-     r"control| until)|end (?:your|the|this) (?:turn|session|run))\b(?:%end%| (?:till?\b|unti|unless|before\b|for "
-     r"(?:the next|any|no|m[ey]\b|appro|conf|quest|input|rev|feed|\d|\w+ (?:hour|min))|to [acrsw]|work|now%end%|early|"
-     r"half|mid|in the mid|(?:in )?between|after (?:ea|ev|one|\w+ing|a (?:few|couple))|and\b|or\b|just\b|if you|while "
-     r"(?:you|there)|at any|try|ask|even|no matter|part|short|on me|un))", "arm log", "tells the agent not to stop"),
-    ("arm.keep-going", "clause", "keep going|keep at it|keep working|keep pushing|keep on going|keep moving|keep on "
-     "working|keep iterating|keep grinding|keep chugging|keep cranking|keep plugging", r"keep (?:on )?(?:going|working|"
-     r"pushing|moving|at it|iterating|grinding|chugging|cranking|plugging)(?: (?:away|please|now|then|with it|on (?:it|"
-     r"this|that)))?(?:%end%| (?:until|unless|even|no matter|overnight|as long|whil)| (?:and )?(?:do not|don'?t)\b| "
-     r"for (?:\w+ ){1,5}(?:hour|minute))", "arm log", "tells the agent to keep going"),
-    ("arm.hours", "go", " for & hour| for & minutes|rest of the day|rest of the night|all day",
-     r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes|day|night)|all day)\b", "arm log", "work for so long"),
-    ("arm.until", "go", " until| till | til |'til |until| unless ", r"(?:until+|till?|unless)\b",
-     "arm until.person log", "keep on until something holds"),
-    ("arm.until-done", "work", " until| till | til |'til ", r"(?:until+|till?)\b[^.\n]{0,60}?\b%done%", "arm until log",
+    ("arm.dont-stop", "clause", ARMING["arm.dont-stop"], r"(?:%not%|not to|no(?= \w+ing)) (?:ever |you (?:dare )?|just "
+     r")?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|come back(?: to me)?(?= until| before)|hand (?:\w+ "
+     r"){0,2}?(?:back|over)|return control(?: to me)?|end (?:your|the|this) (?:turn|session))\b(?:%end%| (?:till?\b|un|"
+     r"before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acrsw]|work|now\b(?! the)|early|half|mid|part|short|"
+     r"(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you|while (?:you|there)|at "
+     r"any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
+    ("arm.keep-going", "clause", ARMING["arm.keep-going"],
+     r"keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking|plugging)(?: (?:away|"
+     r"please|now|then|with it|on (?:it|this|that)))?(?:%end%| (?:until|unless|even|no matter|overnight|as long|whil))",
+     "tells the agent to keep going"),
+    ("arm.hours", "go", ARMING["arm.hours"], r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|"
+     r"minutes|day|night)|all day)\b", "work for so long"),
+    ("arm.until", "go", ARMING["arm.until"], r"(?:until+|till?|unless)\b",
+     "keep on until something holds"),
+    ("arm.until-done", "work", ARMING["arm.until-done"], r"(?:until+|till?)\b[^.\n]{0,60}?\b%done%",
      "do it until it is done"),
-    ("arm.only-stop", "prompt", "only stop|stop only|stop when&keep|stop when&work|stop when&continue|stop once&keep|"
-     "only come back|only report|only ping|back only when|only return to me", r"\b((?:only (?:stop|come back|report|"
+    ("arm.only-stop", "prompt", ARMING["arm.only-stop"], r"\b((?:only (?:stop|come back|report|"
      r"ping|return to me)|(?:stop|back) only)(?: back| to me| me)* (?:when|once|if|after)\b|(?:keep (?:going|working|"
-     r"at)|continue|carry on|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "arm log",
-     "names when the agent may stop"),
-    ("arm.not-done", "clause", "hear from you|re done when|re done once|re finished when|done means|finished means|"
-     "exit only|t done |ot done |t finished |ot finished |t complete |ot complete |call it done|it as done|declare |"
-     "consider it", r"(?:(?:done|finished) means|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)|(?:exit|"
-     r"stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want to )?hear from you|(?:you|we|it|this|that|(?:the|this) "
-     r"(?:task|job|work))(?:'re| are|'s| is|r)?(?: not|n't| isn't| aren't) (?:really )?(?:done|finished|complete)|"
-     r"%not% (?:call|consider|declare|mark) (?:it|this|that|yourself|the \w+) (?:as )?(?:done|finished|complete\w*))) "
-     r"(?:until|unless|before|till))\b", "arm log", "it is not done until something holds"),
-    ("arm.before-stop", "within", "before you stop|before you end|before you finish|before you hand|before you report|"
-     "before you call it|before you come back|before you return", r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|"
-     r"are|want|gets?)\b[^.\n]{0,60}?\bbefore you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|"
-     r"return|call it|end (?:your|the) turn)", "arm log", "names what must hold before the stop"),
-    ("arm.without", "work", "without stop|without paus|without ask|without any |without further|without wait|without "
-     "me|without my |without inter|without check|without confirm|without human|without question|without need|without "
-     "com|without bother|without a break|without break|without taking a br|without supervis|non-stop|nonstop|no "
-     "questions asked", r"(?:without (?:(?:ever|any|further|needing|having to|my|human|more) ){0,3}(?:(?:stopping|"
-     r"pausing|asking|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|interrup(?:tion|ting me)|interven|"
-     r"interaction|inputs?\b|approval|permission|bothering|check(?:ing)? (?:in|back|with)|com\w+ back|supervis|waiting "
-     r"for (?:m[ey]|appro|conf)|breaks?%end%|me%end%)|without (?:a|taking a|taking any) break|without (?:my |needing "
-     r"m)|non-?stop\b|no questions asked)", "arm log", "work without coming back to ask"),
-    ("arm.dont-ask", "clause", "t ask|ever ask|need to ask|t wait for m|need to wait|need to confirm|need to check|"
-     "stop asking|quit asking|stop waiting|stop pausing|stop stopping|t need me |t need my |no more questions|no "
-     "questions|no need for my|t check in|t bother me|t ping me|no check-ins", r"(?:(?:stop (?:pausing|stopping)\b|"
-     r"(?:%not%|no need to|you don'?t (?:need|have) to|(?:stop|quit)(?= ask| wait| check| conf)) (?:keep "
-     r")?(?:ask(?:ing)?(?: me| for)?(?: (?:again|perm|conf|appro|my |any|more |quest|to c|to p|if |wheth|every|each|"
-     r"before|between|at each|and|\ua66e)|%end%)|wait for m[ey]\b|confirm(?: with me|%end%)|check in|bother me|ping "
-     r"me))|(?:you )?(?:do not|don'?t|won'?t) need m[ey] (?:for|to|ok|go|appro|perm|inp|conf|any)|no (?:more "
-     r")?questions%end%|no check-?ins|no need for m[ey] (?:appr|conf|ok|inp|to))", "arm alone log",
+     r"at)|continue|carry on|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "names when the agent may "
+     "stop"),
+    ("arm.not-done", "clause", ARMING["arm.not-done"], r"(?:(?:done|finished) means|you(?:'re| "
+     r"are) (?:only )?(?:done|finished) (?:when|once)|(?:exit|stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want "
+     r"to )?hear from you|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re| are|'s| is|r)?(?: not| "
+     r"?isn'?t|n't| aren't) (?:really )?(?:done|finished|complete|over)|%not% (?:call|consider|declare|mark) (?:it|"
+     r"this|that|yourself|the \w+) (?:as )?(?:done|finished|complete\w*))) (?:until|unless|before|till))\b",
+     "it is not done until something holds"),
+    ("arm.before-stop", "within", ARMING["arm.before-stop"],
+     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are|want|gets?)\b[^.\n]{0,60}?\b(?:when you come back|before "
+     r"you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|return|call it|end (?:your|the) turn))",
+     "names what must hold before the stop"),
+    ("arm.dont-ask", "clause", ARMING["arm.dont-ask"], r"(?:(?:stop (?:pausing|stopping)\b|(?:%not%|no "
+     r"need to|you don'?t need to|(?:stop|quit)(?= ask| wait| check| conf)) (?:keep )?(?:ask(?:ing)?(?: me| for)?(?: "
+     r"(?:again|perm|conf|appro|my |any|more |quest|to c|to p|if |wheth|every|each|before|between|at each|and|\ua66e)|"
+     r"%end%)|wait for m[ey]\b|confirm(?: with me|%end%)|check in|bother me|ping me))|(?:you )?(?:do not|don'?t|"
+     r"won'?t) need m[ey] (?:for|to|ok|go|appro|perm|inp|conf|any)|no (?:more )?questions%end%)",
      "carry on and do not come back to ask"),
-    ("arm.alone", "work", "autonomous|unattended|on your own|by yourself|overnight|all night|through the night|can "
-     "without|do without me|while i|in one go|in one pass|in one sitting|in a single pass|in one run|in one shot|"
-     "straight through|how long it takes|as long as it takes|whatever it takes|around the clock",
-     r"(?:autonomously|unattended|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|"
-     r"overnight|all night|through the night|without me%end%|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|"
-     r"travel|at (?:lunch|din|the g|work))|(?:all|everything|rest|remaining|whole|entire|phases|steps|"
-     r"it)\b[^.\n]{0,40}? in (?:one|a single) (?:go|pass|sitting|run|shot)|straight through|(?:no matter|however|"
-     r"don'?t care) how long it takes|(?:as long as|whatever) it takes|around the clock)", "arm log",
-     "work alone, however long"),
-    ("arm.to-the-end", "work", "completion|to the end|the very end|all the way|over the line|start to finish|until the "
-     "end|and finish|to finish|and complete|all done|thing done|get it done|get this done|get that done",
-     r"(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%|all the way(?: "
-     r"through\b| to the end%end%|%end%)|over the line|start to finish|(?:and|to) (?:finish%end%|(?:finish|complete) "
-     r"(?:it|all|every\w*|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is |at )all done|"
-     r"(?<=everything )done|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)", "arm log",
-     "take it to its end"),
-    ("arm.all", "clause", "finish all|finish every|finish up|complete all|complete every|finish the r|complete the r|"
-     "finish the w|complete the w|complete the e|finish the e|continue&all |continue&everything|proceed&all|this "
-     "through|it through|implement everything|do everything|implement all|implement the whole|implement the entire|"
-     "build everything", r"(?:(?:finish|complete)(?: up| off)? (?:(?:all|every)%end%|every (?:open|remaining|last|"
-     r"single|task|item|step|ticket|stor|to)|%all%)|(?:continue|proceed)\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|"
-     r"implement|complete|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|"
-     r"everything)|(?:implement|build|do) (?:everything|all|the (?:whole|entire))\b[^.\n]{0,80}?(?:\band|,) (?:\w+ "
-     r")?(?:test|verify|fix|check|run)|(?<!let me )see (?:it|this|that) through%end%)", "arm log", "all of it"),
-    ("arm.finish", "whole", "finish it|finish up|finish every|finish the|finish what|complete it|do everything|do it "
-     "all|do all|do them all|do the rest|finish all|complete all", r"(?:(?:finish|complete) (?:it|up|everything|it all|"
+    ("arm.alone", "work", ARMING["arm.alone"], r"(?:without (?:(?:ever|any|further|needing|having to|taking|an?|"
+     r"my|human|more) ){0,3}(?:(?:stopping|pausing|asking|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|"
+     r"interven|interaction|supervis|input\b|approv|permission|breaks?%end%|m[ey]\b)|non-?stop\b|no questions asked|"
+     r"autonomously|unattended|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|overnight|"
+     r"(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)|how(?:ever)? long it "
+     r"takes|(?:as long as|whatever) it takes)", "work alone, however long"),
+    ("arm.to-the-end", "work", ARMING["arm.to-the-end"], r"(?:to (?:full )?completion|(?:through|on|right|"
+     r"straight|until) (?:to )?the (?:very )?end%end%|all the way(?: through\b| to the end%end%|%end%)|over the line|"
+     r"start to finish|(?:and|to) (?:finish%end%|(?:finish|complete) (?:it|all|every\w*|the (?:task|job|rest|work|list|"
+     r"plan|remaining))\b)|(?<=it |em |is |at )all done|(?<=everything )done|(?<=whole thing )done|(?<=get it "
+     r")done%end%|(?<=get this )done%end%)", "take it to its end"),
+    ("arm.all", "clause", ARMING["arm.all"], r"(?:(?:finish|complete)(?: up| off)? (?:(?:all|every)%end%|every "
+     r"(?:open|remaining|last|single|task|item|step|ticket|stor|to)|%all%)|(?:continue|proceed)\b(?: with|"
+     r"[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the "
+     r")?(?:\d|rem|rest|steps|phas|task)|everything)|(?:implement|build|do) (?:everything|all|the (?:whole|"
+     r"entire))\b[^.\n]{0,80}?(?:\band|,) (?:\w+ )?(?:test|verify|fix|check|run)|(?<!let me )see (?:it|this|that) "
+     r"through%end%)", "all of it"),
+    ("arm.finish", "whole", ARMING["arm.finish"], r"(?:(?:finish|complete) (?:it|up|everything|it all|"
      r"all of (?:it|them)|the (?:job|task|work|rest)|what you started)|do (?:everything|it all|them all|all of (?:it|"
-     r"them|these)|the rest))(?: (?:up|now|please|too|left))*", "", "finish it"),
-    ("arm.cues", "cues", "t ask|be asked|stop asking|permission|approv|hear from|offline|to bed|to sleep|asleep|"
-     "morning|i wake|get back|i'm back|be away|be back|on a plane|judgment|judgement|decision|decide |autonom|"
-     "unfinished|undone|for later|assume yes|answer is |yes to |push through|power through|i trust|nobody|no one |not "
-     "reading|user inter|question|t need me|t bother|check-in|consult|t wait|waiting for me|need to report|i'm out|cut "
-     "it|cut this|all the way|halfway|half |partial|as needed|as often|one after|back to back|to the next|in one go|in "
-     "this turn|give up|early|repeat|how long|it takes|no matter", r"((?:do not|don'?t|no|without|never|not|stop|quit|"
-     r"no need)\b[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)|permission|approval|questions?|"
-     r"confirmation|check-ins?|check(?:ing)? in|bother(?:ing)?|consult\w*|report (?:in|back)|wait(?:ing)? (?:around "
-     r")?for m[ey]|hear from|need m[ey]|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not "
-     r")?(?:offline|out (?:for|until|till)|away|asleep|afk|gone|reading|around|available|reachable|here|on a (?:plane|"
-     r"train|flight)|(?:heading|off|going) (?:to (?:bed|sleep)|home|out))\b|by (?:the )?morning|(?:when|before|by the "
-     r"time) i(?:'m| am)? (?:wake|get|come|back|return)|(?:own|best|your) (?:judge?ment|decisions|choices)|decide "
-     r"(?:for |by )?yourself|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|(?:full(?:y)? )?autonom\w+|"
-     r"(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)|(?:you have|my|blanket) (?:full )?(?:permission|"
-     r"approval)|i trust|nobody|no one(?: is|'s)? )|((?:all|every|each)\b(?! (?:time|day|page|user))(?: one)?(?: "
-     r"of)?(?: the| these| those| my| \d+)* \w+|everything|the (?:whole|entire|rest|remaining|full|finished|"
-     r"complete)\b|from \d+ to \d+|(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+|each and every|(?:to|"
-     r"at) 100 ?%|all the way|only then|list|backlog|the next (?:one|two|three|sprint|phase))|(repeat\b|again and "
-     r"again|(?:no matter|however) how|how(?:ever)? (?:many|long)|as often as|as needed|as (?:many|long) as it takes|"
-     r"cut (?:it|this|corners) short|skip (?:any|none)|(?:unfinished|undone|for later)|(?:push|power|plough|plow|"
-     r"grind) through|no (?:breaks|pauses|excuses|partial)|stopping is|half ?-?(?:measures|way|done|finished|baked)|"
-     r"partial|one after (?:the other|another)|back to back|(?:on to|to|then) the next|in one (?:go|pass|sitting)|in "
-     r"this turn|%not% (?:stop|quit|give up|end|return|hand)|(?:quit|stop) (?:early|halfway))\b|\b(keep (?:going|"
-     r"working|at|on)|continue|carry (?:on|this)|proceed|until|till|finish\w*|complete|do it|work (?:on|through))\b",
-     "arm cue log", "two of: nobody is there to ask; all of it; persistence"),
-    ("arm.cjk-cues", "cues", "用问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需要确认|用确认|要确认|等我|请示|自己决|自己做主|自己判断|自己跑|自己修|自主|自动跑|全自动|全程自动|"
-     "无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|聞かず|聞かない|質問|任せ|判断|自律|"
-     "ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|물어볼|묻지|물어보지|확인|알아서|자러|퇴근|판단", r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|"
-     r"等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|无人值守|全(?:程)?自动|我?(?:去睡|要睡|睡觉|睡了|不在|出门|离开|下班)|明早|醒来|(?:許可|確認|質問|承認)(?:は|"
-     r"も)?(?:不要|なし|要らない|いらない|せず|しないで|いいから)|聞か(?:ず|ない)|自律|任せ|自分で判断|寝(?:る|ま)|外出|席を外|朝まで|물어볼 필요|(?:묻지|물어보지) ?(?:말|마|않)|확인 "
-     r"?(?:없이|필요|안 )|알아서|자러|퇴근|판단해서)|(全部|所有|整个|剩余|剩下|其余|后面的?|每个|每一|清单|一切|すべて|全て|残り|全件|リスト|전부|모두|모든|나머지|전체|다 끝)|(直到|直至|"
-     r"为止|之前不(?:要|许|准)|不要(?:结束|停)|别停|反复|再(?:汇报|叫|告诉|找|通知)|修到|跑到|做到|跑完|做完|干完|不间断|一口气|一次性|接着|一路|继续|最後まで|止まら|ノンストップ|休みなく|"
-     r"繰り返|まで(?:続|修正|進)|続け|片付け|때까지|끝까지|멈추지|반복|계속)", "arm cjk cue log", "two of: nobody is there to ask; all of it; "
-     "persistence"),
-    ("arm.abroad-cues", "cues", "pregunt|pergunt|demand|nachfrag|rückfrag|zu fragen|zufragen|frag |вопрос|спраш|chamar|"
-     "decide t|decide voc|selbst|сам|dormir|schlafen|спать|confirm|permis|autoris|erlaubnis",
-     r"((?:sin|sem|sans|ohne|без|no|n[ãa]o|ne|не|nicht)\b[^.,\n]{0,24}?(?:pregunt|pergunt|demand|nach(?:zu)?frag|r(?:ü|"
-     r"ue)ckfrag|frag|вопрос|спраш|chamar|confirm|permis|autoris|erlaubnis)\w*|frag\w* (?:mich )?nicht|вопрос\w* не|"
-     r"decide (?:t[uú]|voc[eê])|entscheide? \w*\s?selbst|(?:решай|делай)\w*[^.\n]{0,12} сам|(?:a|vou|vais|aller) "
-     r"dormir|schlafen|спать)|\b(tod[oa]s?|tudo|toda|tout|toutes?|tous|alle[sn]?|ganzen?|вс[её]|весь|resto|reste|rest|"
-     r"остальн\w+|lista|liste)\b|\b(hasta|at[eé]|jusqu\w*|bis|пока|до конца|sigue|segue|continua|continue|weiter|"
-     r"дальше|продолжай|termina|termine|fertig|avance)\b", "arm cue log", "two of: nobody is there to ask; all of it; "
-     "persistence"),
-    ("arm.zh-stop", "within", "不要停|别停|別停|不准停|不许停|不能停|不要中断|别中断|不要暂停|中途停|不停|不罢休", r"(?:^|"
-     r"(?<=[,.!。\u3001:\s请你万途直前就都]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做|等我)|"
-     r"不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))", "arm cjk log", "Chinese: do not stop"),
-    ("arm.zh", "within", "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|"
-     "一次性|一口气|一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
-     r"(?:直[到至](?![昨刚今现])\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]|(?:(?<=[,\u3001\s])知道|"
-     r"一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|解决|修复|全绿|无误|可用|跑通|实现|通過|實現|一致|干净|归零))|"
+     r"them|these)|the rest))(?: (?:up|now|please|too|left))*", "finish it"),
+    ("arm.cues", "cues", ARMING["arm.cues"], r"((?:do not|don'?t|no|zero|without|never|not|stop|quit|no need)\b(?! (?:show|display|send|"
+     r"render))[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)|permission|approval|questions?|"
+     r"confirmations?\b(?! (?:e?-?mail|dialog|message|screen|page|step|modal|link))|check-ins?|check(?:ing)? (?:in|"
+     r"with me)|bother(?:ing)?|interruptions?|(?:status|progress) (?:report|update)s?|consult\w*|report (?:in|back)|"
+     r"wait(?:ing)? (?:around )?for m[ey]|hear from|need m[ey]|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) "
+     r"(?:be )?(?:not )?(?:offline|out (?:for|until|till)|away(?! from)|asleep|afk|gone|reading|around|available|"
+     r"reachable|here|on a (?:plane|train|flight)|(?:heading|off|going) (?:to (?:bed|sleep)|home|out))\b|by (?:the "
+     r")?morning|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|(?:get |come )?(?:back|home|up)%end%)|i "
+     r"won'?t (?:look|see|read|check|reply)|(?:own|best|your) (?:judge?ment|decisions|choices)%end%|decide (?:for |by "
+     r")?yourself(?:%end%| if)|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|fully? autonom\w+|"
+     r"autonomously|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)|(?:you have|my|blanket) (?:full "
+     r")?(?:permission|approval)|i trust you|make me (?:say|type|ask|poke|repeat)|(?:continue|proceed|go on|move on) "
+     r"automatically|(?:nobody|no one)(?:'s| is| will be)? (?:\w+ )?(?:here|around|there|available|going to|to (?:ask|"
+     r"answer|approve|confirm|reply)))|((?:all|every|each)\b(?! (?:time|day|page|user))(?: one)?(?: of)?(?: the| these|"
+     r" those| my| \d+)* \w+|everything|the (?:whole|entire|rest|remaining|full|finished|complete)\b|from \d+ to \d+|"
+     r"(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+|each and every|(?:to|at) 100 ?%|all the way|the "
+     r"(?:task|job)\b|(?:the|this|todo|task|ticket) list|backlog|the next (?:task|item|ticket|one|two|three|sprint|"
+     r"phase))|(repeat\b|again and again|(?:no matter|don'?t care) (?:how|what)|however (?:many|long)|as often as|as "
+     r"needed|as (?:many|long) as it takes|cut (?:it|this|corners) short|skip (?:any|none)|(?:leav\w+|nothing|"
+     r"anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)|(?:push|power|plough|plow|grind) through|"
+     r"no (?:breaks|pauses|excuses|partial)|stopping is|(?:no|not|never|don'?t|without)\b[^.,\n]{0,30}?\bhalf "
+     r"?-?(?:measures|way|done|finished|baked)|only then|(?:no|not|any) partial|one after (?:the other|another)|back "
+     r"to back|(?:on to|then) the next|in one (?:go|pass|sitting)|in this turn|(?:quit|stop)\w* (?:early|halfway))\b|"
+     r"\b(keep (?:going|working|at|on)|continue|carry (?:on|this)|proceed|until|till|finish\w*|complete|do it|work "
+     r"(?:on|through))\b", "two of: nobody is there to ask; all of it; persistence"),
+    ("arm.cues-cjk", "cues", ARMING["arm.cues-cjk"], r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|"
+     r"无人值守|全(?:程)?自动|我[先要就得]?(?:去)?(?:睡|不在|出门|离开|下班)|去睡|下班了|明早|醒来|(?:許可|確認|質問|承認)(?:は|も)?(?:不要|なし|要らない|いらない|せず|しないで|"
+     r"いいから)|聞か(?:ず|ない)|自律|任せ|自分で判断|寝(?:る|ま)|外出|席を外|朝まで|물어볼 필요|(?:묻지|물어보지) ?(?:말|마|않)|확인 ?(?:없이|필요|안 )|알아서|자러|퇴근|판단해서)|"
+     r"(全部|所有|整个|剩余|剩下|其余|后面的?|每个|每一|清单|一切|跑完|做完|干完|接着|一路|继续|一口气|一次性|すべて|全て|残り|全件|リスト|続け|片付け|전부|모두|모든|나머지|전체|다 끝|계속)|"
+     r"(为止|之前不(?:要|许|准)|反复|再(?:汇报|叫|告诉|找|通知)|不间断|最後まで|ノンストップ|休みなく|繰り返|끝까지|멈추지|반복)", "two of: nobody is there to ask; "
+     "all of it; persistence"),
+    ("arm.cues-abroad", "cues", ARMING["arm.cues-abroad"], r"((?:sin|sem|sans|ohne|без|no|n[ãa]o|ne|не|"
+     r"nicht)\b[^.,\n]{0,24}?(?:pregunt|pergunt|demand|nach(?:zu)?frag|r(?:ü|ue)ckfrag|frag|вопрос|спраш|chamar|"
+     r"confirm|permis|autoris|erlaubnis)\w*|frag\w* (?:mich )?nicht|вопрос\w* не|decide (?:t[uú]|voc[eê])|entscheide? "
+     r"\w*\s?selbst|(?:решай|делай)\w*[^.\n]{0,12} сам|(?:a|vou|vais|aller) dormir|schlafen|спать)|\b(tod[oa]s?|tudo|"
+     r"toda|tout|toutes?|tous|alle[sn]?|ganzen?|вс[её]|весь|resto|reste|rest|остальн\w+|lista|liste|hasta|at[eé]|"
+     r"jusqu\w*|bis|пока|до конца|sigue|segue|continua|continue|weiter|дальше|продолжай|termina|termine|fertig|"
+     r"avance)\b", "two of: nobody is there to ask; all of it; persistence"),
+    ("arm.zh-stop", "within", ARMING["arm.zh-stop"], r"(?:^|"
+     r"(?<=[,.!。\u3001:\s请你万途直前就都许]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做|等我)|"
+     r"不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))", "Chinese: do not stop"),
+    ("arm.zh", "within", ARMING["arm.zh"],
+     r"(?:直[到至](?![昨刚今现]) ?\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]|(?:(?<=[,\u3001\s])知道|"
+     r"一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|超过|可以|解决|修复|全绿|无误|可用|跑通|实现|通過|實現|一致|干净|归零))|"
      r"[修跑做改测调干]到[^。\n,]{0,20}?(?:通过|成功|完成|全绿|为止|跑通|没(?:有)?(?:报错|错误|问题)|无误|绿了?)|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|"
      r"整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|"
      r"一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}都[^。\n,]{0,6}(?:完|"
-     r"搞定)|(?:去睡|睡觉|睡了|我不在|我出门|我离开|下班了)[^\n]{0,20}?(?:自己|继续|全部|做完|接着|跑)", "arm cjk log", "Chinese: until done, all of "
-     "it"),
-    ("arm.ja", "within", "止まら|止めず|止めない|止まるな|止めるな|やめない|やめずに|やめるな|中断し|中断せ|休まず|確認不要|確認なし|確認は|確認せず|確認を取らず|聞かず|質問せず|まで&続|"
-     "まで&やっ|まで&進め|まで&繰り返|まで&やり|まで&直して|一気に|最後まで", r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|"
-     r"(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)|(?:確認(?:は|を)?(?:不要|なし|せず|取らず|いらない)|聞かず|"
-     r"質問せず)に?[^。\n]{0,16}?(?:進|続|やっ|完了|実行|最後)|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|終わらせ)", "arm cjk log",
-     "Japanese: do not stop, keep on until"),
-    ("arm.ko", "within", "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|"
-     "나머지&다", r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|"
+     r"搞定)", "Chinese: until done, all of it"),
+    ("arm.ja", "within", ARMING["arm.ja"], r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|"
+     r"(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|"
+     r"終わらせ)", "Japanese: do not stop, keep on until"),
+    ("arm.ko", "within", ARMING["arm.ko"], r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|"
      r"하세요))|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 "
-     r"?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|확인 없이[^.\n]{0,12}?(?:진행|계속|끝|완료)|나머지[^.\n]{0,10}?(?:전부|모두|다) "
-     r"?(?:완료|끝내|구현|처리|마무리)", "arm cjk log", "Korean: do not stop, keep on until"),
-    ("arm.abroad-stop", "clause", "no pare|no te deteng|no te interr|não pare|nao pare|não para|nao para|não interr|te "
-     "pas|tez pas|tes pas|te surtout pas|te jamais|non fermarti|erst auf|que quand|que lorsque|solo cuando|só pare|so "
-     "pare|nicht auf|nicht stop|nicht anhalten|e nicht an|stoppe nicht|nicht unterbrech|не останавлива|не прекраща|не "
-     "прерыва|доведи|доделай", r"(?:(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non "
-     r"fermarti|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%| (?:hasta|at[eé]|antes|"
-     r"por nada|de trab|enquanto|y|e|nem|ni|tant|avant|jusqu|de trav|et|en cours|fin)\b)|h(?:ö|oe)re? (?:bitte )?erst "
-     r"(?:dann )?auf\b|s[oó] pare quando|(?:para|detente) solo cuando|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|"
-     r"(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? "
-     r"(?:bitte )?nicht|halte? nicht an)\b(?:%end%| (?:bis|bevor|ehe|und|solange)\b)|не (?:останавлива(?:йся|йтесь|"
-     r"ться)|прекраща(?:й|йте)|прерыва(?:й|йся))\b(?:%end%| (?:пока|до|и|ни|раньше|работ))|(?:доведи|"
-     r"доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))", "arm log", "Spanish, Portuguese, French, German, Russian: "
+     r"?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)",
+     "Korean: do not stop, keep on until"),
+    ("arm.abroad-stop", "clause", ARMING["arm.abroad-stop"], r"(?:(?:(?:nunca|no|n[ãa]o) "
+     r"(?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non fermarti|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? "
+     r"(?:surtout )?(?:pas|jamais))\b(?:%end%| (?:hasta|at[eé]|antes|por nada|de trab|enquanto|y|e|nem|ni|tant|avant|"
+     r"jusqu|de trav|et|en cours|fin)\b)|h(?:ö|oe)re? (?:bitte )?erst (?:dann )?auf\b|s[oó] pare quando|(?:para|"
+     r"detente) solo cuando|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht "
+     r"(?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? (?:bitte )?nicht)\b(?:%end%| (?:bis|bevor|ehe|und|"
+     r"solange)\b)|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%| (?:пока|до|и|ни|раньше|работ))|"
+     r"(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))", "Spanish, Portuguese, French, German, Russian: "
      "do not stop"),
-    ("arm.abroad", "abroad", "hasta |até | ate que| ate tudo| ate o|sin parar|sin deten|sin pregunt|sem parar|sem "
-     "pergunt|sem me perg|sin interr|sem interr|sin paus|sem paus|sin pedir|sem pedir|no me preg|não me perg|nao me "
-     "perg|no preguntes|não pergunt|não precisa|nao precisa|jusqu'|tant qu|sans t'arr|sans s'arr|sans vous arr|sans "
-     "pause|sans inter|sans me dem|sans rien dem|sans dem|sans attend|tout le reste|todo lo que falta|tudo o que falta|"
-     "todo lo que queda| bis |ohne anzuhalten|ohne pause|ohne nachzufragen|ohne zu fragen|ohne rückfrage|ohne unterbr|"
-     "frag nicht|frag mich nicht|пока |без останов|без пауз|без перерыв|без вопросов|до конца|до тех пор|до полного|не "
-     "спраш|вопросов не", r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)|at[eé] (?:que\b|term|acab|fin|concl|"
-     r"tud|tod|o fi|os? t|pass|func|ficar|estar|n[ãa]o)|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|"
-     r"pedir)|n[ãa]?o (?:me )?(?:preguntes|pergunt)|n[ãa]o precisa (?:me )?(?:perg|ped|conf)|jusqu'(?:[aà] ce|au bout|"
-     r"[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|"
-     r"attend)|tout le reste%end%|tod?u?o (?:lo|o) que (?:falta|queda)|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|"
-     r"durch|l(?:ä|ae)uft|laufen|beste|funktioniert|erledigt|keine?|passt|steht|ist|sind)|ohne (?:anzuh|pause|nachzuf|"
-     r"zu frag|r(?:ü|ue)ckf|unterbr)|frag (?:mich )?nicht|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|"
-     r"завершения|упора)|без (?:остан|пауз|перер|вопр)|не спраш|вопросов не)", "arm log", "Spanish, Portuguese, "
-     "French, German, Russian: keep on until"),
-    ("disarm.whole", "whole", "stop|halt|cease|abort|cancel|quit|enough|mind|nvm|forget it|forget about|drop it|leave "
-     "it|disarm|no more| done|s all|ll do|will do", r"(?:(?:stop+|halt|cease|abort|cancel|quit(?: it)?|(?:that'?s|this "
-     r"is) (?:enough|all)|enough|never ?mind|nvm|forget (?:it|that|about it)|drop it|leave it|disarm|no more|"
-     r"that(?:'?ll| will) do|(?:we'?re|we are|i'?m|i am) (?:all )?(?:done|finished))(?:[ ,.!]+(?:stop+|be|%now%))*)", "",
-     "the prompt is a stop word"),
+    ("arm.abroad", "abroad", ARMING["arm.abroad"], r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)|at[eé] "
+     r"(?:que\b|term|acab|fin|concl|tud|tod|o fi|os? t|os? \w+ (?:pass|fic)|pass|func|ficar|estar|n[ãa]o)|(?:sin|sem) "
+     r"(?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir)|jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|"
+     r"avoir|r[eé]uss))|tant qu|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|attend)|tout le reste%end%|"
+     r"tod?u?o (?:lo|o) que (?:falta|queda)|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|"
+     r"funktioniert|erledigt|keine?|passt|steht|ist|sind)|ohne (?:anzuh|pause|(?:\w+ )?nachzuf|zu frag|r(?:ü|ue)ckf|"
+     r"unterbr)|frag (?:mich )?nicht|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения)|без (?:остан|"
+     r"пауз|перер|вопр)|не спраш|вопросов не)", "Spanish, Portuguese, French, German, Russian: keep on until"),
+    ("disarm.whole", "whole", "stop|halt|cease|abort|cancel|quit|enough|mind|nvm|drop it|leave it|disarm|no more| done|"
+     "s all|ll do|forg", r"(?:(?:stop+|halt|cease|abort|cancel|quit(?: it)?|enough|never ?mind|nvm|forget (?:it|that|"
+     r"about it)|drop it|leave it|disarm|no more)(?:[ ,.!]+(?:stop+|be|%now%))*)", "the prompt is a stop word"),
     ("disarm.stop", "start", "stop|halt|abort|cease", r"(?:stop+|halt|abort|cease)(?=(?: %now%){0,5}%end%| (?:right "
      r"(?:there|here|now|away)|immediately|at once|now|please|everything|it[\s,]+(?:i|we|you|and)\b|here (?:and|for|we|"
      r"i)\b|and (?:tell|show|rep|summ|wait|give|expl|let|list|answ|read|look|think|listen|talk)|i\b|im |we\b|let me|"
-     r"what you|you(?:'re| are) |this is|that is|don'?t\b))", "release object log", "begins by telling the agent to "
-     "stop"),
-    ("disarm.there", "clause", ", stop|stop there|stop here|stop now|stop it|stop right|quit it|knock it off|cut it "
-     "out|to stop", r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|it)|quit it|knock it off|cut it out)%end%|"
-     r"(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))", "release log", "stop there"),
-    ("disarm.work", "start", "stop working|stop coding|stop editing|stop changing|stop writing|stop making|stop all|"
-     "stop any|stop your|no more |no further |quit working|cease all", r"(?:(?:stop|quit) (?:working|coding|editing|"
-     r"changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything))?%end%|(?:stop|cease|"
-     r"halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:action|work|task|"
-     r"agent|subagent|activit|operation|change|edit)|no (?:more|further) (?:edits|changes|commands|work|actions|"
-     r"commits)%end%)", "release log", "stop the work"),
-    ("disarm.day", "within", "call it a day|call it a night|call it quits|for today|for tonight|for the day|for the "
-     "night|tomorrow|this session|the session|take it from here|take over|myself|by hand|signing off|logging off",
+     r"what you|you(?:'re| are) |this is|that is|don'?t\b))", "begins by telling the agent to stop"),
+    ("disarm.there", "clause", "stop|quit it|knock it|cut it", r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|"
+     r"it)|quit it|knock it off|cut it out)%end%|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))",
+     "stop there"),
+    ("disarm.work", "start", "stop |quit |cease|halt |no more |no further ", r"(?:(?:stop|quit) (?:working|coding|"
+     r"editing|changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?%end%|"
+     r"(?:stop|cease|halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* "
+     r"(?:action|work|task|agent|subagent|activit|operation|change|edit)|no (?:more|further) (?:edits|changes|commands|"
+     r"work|actions|commits)%end%)", "stop the work"),
+    ("disarm.day", "within", "call it|for the day|tomorrow|session|myself|by hand|ing off|for to|take |the ni",
      r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)|leave it(?: "
      r"there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b|(?:let'?s|we(?:'ll| "
      r"will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish|carry on)\b[^.,\n]{0,24}? tomorrow\b|"
-     r"(?:let'?s|please|i want to) (?:close|end) (?:this|the) session%end%|i(?:'ll| will|'m going to| can| am going "
-     r"to) (?:take (?:it from here|over)%end%|(?:do|finish|handle|fix|continue|take care of)(?: (?:it|this|that|the "
-     r"rest)(?: of it)?)? (?:myself|by myself|by hand|on my own))|(?:signing|logging) off%end%)", "release log",
-     "the day's work is over"),
-    ("disarm.enough", "start", "enough|plenty|i'm done|im done|we're done|we are done|i am done|to keep going|to "
-     "continue|need to finish|need to do|have to finish|cancel|forget |drop |park |shelve |abandon |scrap |wrap |stand "
-     "down|ll do|will do|be all|s all|leave |let it be|t continue|t go |t carry on|not continue|not proceed|not go|"
-     "abort|call it done|rest now", r"(?:(?:(?:that'?s|this is|that is) )?(?:quite |more than |good )?(?:enough|"
-     r"plenty)%end%(?! *\?)|that'?s (?:good )?(?:enough|plenty|all) for (?:now|today)|(?:i'?m|i am|we'?re|we are) "
-     r"done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|now|start|on to))|(?:no|you "
-     r"(?:don'?t|do not)) (?:need|have) to (?:(?:keep going|continue|go on)%end%|(?:finish|do) (?:the (?:rest|others?|"
-     r"remaining)|it|this|that|any more)\b)|cancel%end%|(?:(?:cancel|forget|park|shelve|abandon|scrap) (?:it|that|this|"
-     r"everything|the whole thing|the rest)|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: "
-     r"mission)?|call it done|rest now)%end%|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| "
-     r"will) (?:do|be all)%end%|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|"
-     r"today)))*%end%|(?:do not|don'?t) (?:continue(?: with (?:this|that|it))?|(?:go|carry) on|(?:go|proceed|continue) "
-     r"(?:on )?(?:any )?further)%end%)", "release log", "says that it is enough"),
+     r"i(?:'ll| will|'m going to| can) (?:take (?:it from here|over)%end%|(?:do|finish|handle|fix|continue)(?: (?:it|"
+     r"this|that|the rest)(?: of it)?)? (?:myself|by myself|by hand|on my own)))", "the day's work is over"),
+    ("disarm.enough", "start", "enough|plenty|m done|re done|am done|keep going|to continue|to finish|to do |cancel|"
+     "forget |drop |park |shelve |abandon |scrap |wrap |stand down|ll do|will do|be all|s all|leave it|leave th|let it|"
+     "let this|the rest|t continue|t go |t carry|not p|abort|it done|rest now", r"(?:(?:(?:that'?s|this is|that is) "
+     r")?(?:quite |more than |good )?(?:enough|plenty)%end%(?! *\?)|that'?s (?:good )?(?:enough|plenty|all) for (?:now|"
+     r"today)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|"
+     r"now|start|on to))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep going|continue|go on)%end%|(?:finish|"
+     r"do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%|(?:(?:cancel|forget|park|shelve|"
+     r"abandon|scrap) (?:it|that|this|everything|the whole thing|the rest)|drop (?:it|that))(?: for (?:now|"
+     r"today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%|wrap (?:(?:it|this|things) +up\b|"
+     r"up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%|(?:leave|let) (?:it|this|things|the rest)(?: "
+     r"(?:there|here|at that|be|alone|for (?:now|today)))*%end%|(?:do not|don'?t) (?:continue(?: with (?:this|that|"
+     r"it))?|(?:go|carry) on|(?:go|proceed|continue) (?:on )?(?:any )?further)%end%)", "says that it is enough"),
     ("disarm.cjk", "whole", "停|住手|够了|夠了|取消|中断|止|做了|先这样|继续|算了|今天|やめ|ストップ|終わり|もういい|ここまで|멈|중지|그만|중단|스톱|스탑|취소|정지|여기까지|改了|"
      "做了", r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|"
      r"停+|(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|住手|够了|夠了|"
-     r"[别別不](?:要|用)?(?:再)?(?:做|改|弄|继续)了?|(?:今天|先|就)*(?:先?这样|到此为止|到(?:这|此)\w{0,4})吧?|算了吧?|(?:一旦|いったん|一回|一度|もう|今すぐ|作業を|"
-     r"全部|すぐ)*(?:止めて|やめて|止まって|ストップ|[停中]止(?:して)?|中断(?:して)?|やめろ|止めろ|終わり|もういい|いい|(?:今日は)?(?:ここまで|おしまい))(?:ください|下さい|にして|"
-     r"にしよう|にしましょう|です|で|よ)*|(?:이제 |당장 |잠시 |일단 |오늘은 )*(?:멈춰|멈추세요|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지|"
-     r"여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*", "", "Chinese, Japanese, Korean stop words"),
+     r"[别別不](?:要|用)?(?:再)?(?:做|改|弄|继续)了?|算了吧?|(?:一旦|いったん|一回|一度|もう|今すぐ|作業を|全部|すぐ)*(?:止めて|やめて|止まって|ストップ|[停中]止(?:して)?|"
+     r"中断(?:して)?|やめろ|止めろ|終わり|もういい|いい|(?:今日は)?(?:ここまで|おしまい))(?:ください|下さい|にして|にしよう|にしましょう|です|で|よ)*|(?:이제 |당장 |잠시 |일단 |오늘은 "
+     r")*(?:멈춰|멈추세요|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지|여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*",
+     "Chinese, Japanese, Korean stop words"),
     ("disarm.cjk-first", "start", "停|够了|夠了|别做了|住手|止めて|やめて|ストップ|中止|멈춰|그만|중지|중단|별再|别再|不用再|不用继续|到此为止|今天就|今天先|ここまで",
      r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}|(?:止めて|"
      r"やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?|(?:이제 )?(?:그만하고|멈추고|멈춰|그만(?:해)?|중지(?:해)?|"
-     r"중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )", "cjk log", "a sentence of stop words"),
+     r"중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )", "a sentence of stop words"),
     ("disarm.abroad", "start", "para|pare|basta|deten|detén|alto|cancela|chega|encerra|arrêt|arret|stopp|halt|hör|hoer|"
-     "suffit|genug|reicht|abbrech|abbruch|aufhören|annule|es suficiente|feierabend|laisse tomber|déjalo|dejalo|on cl|"
-     "brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|достаточно|закончим|отбой|fermati",
-     r"(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|det[eé]n|alto|basta|cancelar?|cancele|chega|encerrar?|"
-     r"d[eé]jalo|es suficiente|no sigas|fermati|(?:on (?:s')?)?arr[eêè]te[rsz]?(?:[- ](?:toi|tout|[cç]a|vous))*|on "
-     r"cl[oô]ture|annule|[cç]a suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?n? (?:sofort |bitte |wir )*auf|aufh(?:ö|"
-     r"oe)ren|genug|[de]a?s reicht|abbrechen|abbruch|brich ab|feierabend|schluss)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|"
-     r"agora|tudo|por|favor|hoy|hoje|enquanto|el|momento|maintenant|ici|l[aà]|pour|aujourd'hui|l'instant|s'il|te|"
-     r"pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r|heute|damit|mal|isso|eso|con))*|останов(?:ись|итесь|и|ите|имся)(?: "
-     r"вс[её])?(?: пока| сейчас| на этом| тут)*|(?:хватит|прекрати(?:те)?|отмена|отмени|достаточно|закончим|отбой|"
-     r"стоп)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b", "release log",
-     "stop words in other languages"),
-    ("pause.hold-on", "first", "hold|hang on|not yet|not now|stand by|standby|moment|minute|sec|pause|freeze|slow down|"
-     "hang tight|sit tight|time out|timeout|hands off|not so fast", r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|"
-     r"everything|all)\b|(?:hold|hang) on(?:%end%| (?:first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why|how|where|"
-     r"who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)|till i|just)\b))|"
-     r"hold(?=\W*$)|(?:not (?:yet|now)|stand ?by|slow down|(?:hang|sit) tight|time ?out|hands off|not so fast)%end%|"
-     r"(?:(?:(?:one|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|"
-     r"i\b|let|while|before|what|why))|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the "
-     r"(?:work|task|session)|and|until (?:i|we)|before)\b))", "thing log", "asks the agent to hold on"),
+     "suffit|genug|reicht|annule|déjalo|dejalo|on cl|brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|"
+     "закончим|отбой|fermati|abbr|tomb|sufi|дост|feie", r"(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|"
+     r"det[eé]n|alto|basta|cancelar?|cancele|chega|encerrar?|d[eé]jalo|es suficiente|no sigas|fermati|(?:on "
+     r"(?:s')?)?arr[eêè]te[rsz]?(?:[- ](?:toi|tout|de coder|de travailler|[cç]a|vous))*|on cl[oô]ture|annule|[cç]a "
+     r"suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?n? (?:sofort |bitte |wir )*auf|aufh(?:ö|oe)ren|genug|[de]a?s "
+     r"reicht|abbrechen|abbruch|brich ab|feierabend|schluss)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|agora|tudo|por|favor|hoy|"
+     r"hoje|enquanto|el|momento|maintenant|ici|l[aà]|pour|aujourd'hui|l'instant|s'il|te|pla[iî]t|jetzt|sofort|hier|"
+     r"bitte|f(?:ü|ue)r|heute|damit|mal|isso|eso|con|ce|soir))*|останов(?:ись|итесь|и|ите|имся)(?: вс[её])?(?: пока| "
+     r"сейчас| на этом| тут)*|(?:хватит|прекрати(?:те)?|отмена|отмени|достаточно|закончим|отбой|стоп)(?: (?:пока|"
+     r"сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b", "stop words in other languages"),
+    ("pause.hold-on", "first", "hold|hang on|not yet|not now|moment|minute|sec|pause|freeze|time out|timeout|hands off|"
+     "tigh|stand|so f|slow", r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all)\b|(?:hold|hang) on(?:%end%| "
+     r"(?:first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why|how|where|who|is|are|do|did|does|please|now|before|no|"
+     r"you|th\w+|so|but|can|could|should|until (?:i|we)|till i|just)\b))|hold(?=\W*$)|(?:not (?:yet|now)|stand ?by|"
+     r"slow down|(?:hang|sit) tight|time ?out|hands off|not so fast)%end%|(?:(?:(?:one|just (?:a|one)) |give me (?:\w+ "
+     r")?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|i\b|let|while|before|what|why))|(?:pause|"
+     r"freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)|"
+     r"before)\b))", "asks the agent to hold on"),
     ("pause.wait", "first", "wait", r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|"
      r"there|please|now))?(?:(?=\W*$)|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new "
      r")?instr)|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t|do not |i(?:'ll| will| need| "
      r"have| want| thought| meant?| must|'m)\b|first%end%|(?:why|where|how|who|what|which|can|can't|could|are|is|do|"
-     r"does|did|didn't|isn't|wh[oy]|shouldn't|no|but|actually)\b)))", "thing log", "asks the agent to wait"),
-    ("pause.not-yet", "clause", "no code| yet&no| yet&n't| yet&dont|for now&n't|for now&not |for now&dont|right now&t |"
-     "t & this s|t & this p|until i|until we|before i|before we|till i|without my|no coding|t proceed|t continue|t "
-     "start|t code|no edits|no changes|no implement|t implement|t write|t touch|t change|t edit|t modify|t apply|t "
-     "make any|t do any|gets run|hold off", r"(?:(?:%not%|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)|"
-     r"nothing (?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*|run|"
-     r"execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create) (?:\w+ing |on )?(?:(?:%any% )?%yet%|"
-     r"(?:it|this|that|them) yet\b|[^.,\n]{1,50}? (?:until|till|before) (?:i|we)\b)|%any% %yet%)|(?:still )?no (?:code|"
-     r"coding|edits|implementation|code changes)(?: here)?%end%|(?:do not|don'?t) (?:proceed|continue|implement|code|"
-     r"start)(?: (?:it|this|that|them|anything|coding|(?:on )?anything))?%end%|hold (?:on|off)(?: (?:please|for "
-     r"now))?%end%)", "log arm.told", "not yet: code, changes or anything"),
-    ("pause.no-edit", "clause", "t change|t touch|t edit|t modify|t write|t apply|t make|t do any|do nothing|without "
-     "chang|without edit|without touch|no code changes|no changes|t want you", r"(?:(?:%not%|i (?:do not|don'?t) want "
-     r"you to) (?:touch|change|edit|modify|write|make|do) %any%(?: else)?(?: (?:just|only|here|in this \w+))?|do "
-     r"nothing|without (?:chang|edit|touch)ing %any%|no changes)%end%", "works log arm.told", "no changes are wanted"),
-    ("pause.cues", "cues", "no change|no edit|no code|no coding|no implement|t change|t edit|t touch|t write|t "
-     "implement|t build|t start|t apply|t run |t code|t make|nothing ", r"((?:do not|don'?t|no|never|not)\b(?: "
-     r"\w+){0,2}? (?:chang|edit|touch|cod(?:e|ing)|writ|implement|build|start|apply|run|mak)\w*(?: (?:on )?(?:any\w*|"
-     r"the|my|a|it|this|that|code|files?|yet))*(?: (?:please|pls|here|for now))?%end%|nothing (?:is|gets) \w+)|"
-     r"\b((?:only|just) (?:want|need|plan|explain|discuss|analy|tell|show|answer|look|read|think|a plan|an? (?:list|"
-     r"plan|opinion|analysis))\w*|what would|how would|walk me|your (?:opinion|thoughts|take)|i(?:'ll| will| want to| "
-     r"need to) \w+|we (?:decide|talk|discuss)|let me|let'?s (?:talk|discuss|plan|think)|(?:propose|suggest|outline|"
-     r"describe|explain|list|compare|understand)\b|options)", "works log arm.told", "no changes, and only talk is "
-     "asked for"),
-    ("pause.only-plan", "within", "planning|brainstorm|analysis|discuss|thinking|but dont |but don't |but do not |only "
-     "want |just want |read-only|read only|plan mode|plan only|just exploring", r"(?:\b(?:just|only|still) (?:planning|"
-     r"brainstorming|discussing|thinking|exploring|analysis|analy[sz]ing|talking)(?: (?:for now|here|first|mode|phase|"
-     r"out loud))?%end%|\b(?:plan|planning|analysis|discussion|research|read)[ -]only%end%|\b(?:planning|read-only) "
-     r"mode%end%|(?:propose|suggest|plan|draft|outline|describe|explain|show|list|give|tell)\b[^.\n]{0,60}?\bbut (?:do "
-     r"not|don'?t) (?:apply|implement|do|make|change|write|execute|start|touch|edit|fix|build)\b)",
-     "works log arm.told", "only a plan, no work"),
-    ("pause.talk-first", "first", "discuss&first|talk&first|chat&first|discuss&before|let me&first|let me&before you|"
-     "before you do any|before you change|before you touch|before you write|before you start|before continu|before you "
-     "continue|first&answer", r"(?:let me (?!know)[^.\n]{0,40}?\b(?:first(?:%end%| before)|before you)|before you "
-     r"(?:do|change|touch|write|start|continue)\b[^.\n]{0,40}|(?:discuss|talk|chat)\b[^.\n]{0,60}?\b(?:first|before "
-     r"(?:we|you|doing|going))\b|(?:first )?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before))", "log", "talk first"),
-    ("pause.before-you", "clause", "before you |before we |before any|before writing|before changing|before doing|"
-     "before touching|before implementing|before coding|nothing ", r"(?:(?:let me|i(?:'d like|'ll| want| need|'d "
-     r"rather)(?: to)?) [^.,\n]{0,60}?\bbefore (?:you|we) (?:do|change|touch|write|start|continue|go|proceed|build|"
-     r"implement|run|code|make)\b|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak)\w*|any "
-     r"(?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|walk|discuss|i want|"
-     r"propose|answer|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be| get)? \w+[^.,\n]{0,30}? (?:until|"
-     r"till|before|without) )", "log arm.told", "something comes first"),
+     r"does|did|didn't|isn't|wh[oy]|shouldn't|no|but|actually)\b)))", "asks the agent to wait"),
+    ("pause.not-yet", "clause", "no cod| yet&n't| yet&no| yet&dont|for now&n't|for now&no|for now&dont|right now&t |t "
+     "& this s|t & this p|until i|until we|before i|before we|till i|without my|t proceed|t continue|t start|t code|no "
+     "edits|no impl|t impl|hold o", r"(?:(?:%not%|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)|nothing "
+     r"(?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*|run|"
+     r"execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create|commit|push|merge|deploy|delete|"
+     r"install) (?:\w+ing |on )?(?:(?:%any% )?%yet%|(?:it|this|that|them) yet\b|[^.,\n]{1,50}? (?:until|till|before) "
+     r"(?:i|we)\b)|%any% %yet%)|(?:still )?no (?:code|coding|edits|implementation|code changes)(?: here)?%end%|(?:do "
+     r"not|don'?t) (?:proceed|continue|implement|code|start)(?: (?:it|this|that|them|anything|coding|(?:on "
+     r")?anything))?%end%|hold (?:on|off)(?: (?:please|for now))?%end%)", "not yet: code, changes or anything"),
+    ("pause.no-edit", "clause", "t change|t touch|t edit|t modify|t write|t make|t do |do nothing|without chang|no c|t "
+     "wan", r"(?:(?:%not%|without) (?:touch|chang|edit|modify|writ|mak|do)(?:e|ing)? ?%any%(?: (?:just|only|here|in "
+     r"this \w+))?|do nothing|no (?:code )?changes)%end%", "no changes are wanted"),
+    ("pause.cues", "cues", "no change|no edit|no cod|no impl|t change|t edit|t touch|t write|t impl|t build|t start|t "
+     "apply|t run |t code|t make|t do |t fix|nothing is|nothing gets", r"((?:do not|don'?t|no|never|not)\b(?: "
+     r"\w+){0,2}? (?:chang|edit|touch|cod(?:e|ing)|writ|implement|build|start|apply|run|mak|do|fix)\w*(?: (?:on "
+     r")?(?:any\w*|the|my|a|it|this|that|them|code|files?|yet|please|here))*%end%|nothing (?:is|gets) \w+)|\b((?:only|"
+     r"just) (?:want|need|plan|explain|discuss|analy|brainstorm|explor|tell|show|answer|look|read|think|a plan|an? "
+     r"(?:list|plan|opinion|analysis))\w*|(?:plan|analysis) only|what would|how would|walk me|your (?:opinion|thoughts|"
+     r"take)|i(?:'ll| will| want to| need to) \w+|we (?:decide|talk|discuss)|let me|let'?s (?:talk|discuss|plan|think)|"
+     r"(?:propose|suggest|outline|describe|explain|list|compare|understand|draft)\b|options)",
+     "no changes, and only talk is asked for"),
+    ("pause.before-you", "clause", "before you |before any|nothing |discuss|talk|chat|let me&first|before c|before w|"
+     "touchi|doin|before i", r"(?:(?:let me(?! know| see the)|i(?:'d like|'ll| want| need|'d rather)(?: to)?|discuss|"
+     r"talk|chat)\b [^.\n]{0,60}?\b(?:first(?:%end%| before)|before (?:you|we do|we go|we st|doing|going)\b)|(?:first "
+     r")?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before)|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|"
+     r"start|edit|mak)\w*|any (?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|"
+     r"walk|discuss|i want|propose|answer|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be| get)? "
+     r"\w+[^.,\n]{0,30}? (?:until|till|before|without) )", "something comes first"),
     ("pause.cjk", "first", "等我|等一下|等等|等下|稍等|等会|暂停|暫停|先别|先不|先等|别动|慢着|且慢|慢点|待って|待て|お待ち|一時停止|ストップ|잠깐|잠시|기다려|대기|일시정지",
-     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我[^。\n,]{0,8}再|先(?:别|不要?|"
+     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我(?!的)[^。\n,]{0,8}再|先(?:别|不要?|"
      r"不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|"
-     r"잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%|(?:대기(?:해)?|일시정지)%end%", "log",
+     r"잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%|(?:대기(?:해)?|일시정지)%end%",
      "Chinese, Japanese, Korean: wait"),
-    ("pause.cjk-not-yet", "clause", "先不|先别|先別|暂时不|暂不|不要执行|不要动手|不要继续|别改了|别动|别写|不要改|不要写|不要动|不要修改|先&我确认|先&我讨论|先&我商量|まだ|"
-     "変更しない|触らないで|아직|하지 마|하지 말", r"(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着?)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|"
-     r"程序|手|码)?%end%|不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了?(?:代码|文件)?%end%|"
+    ("pause.cjk-not-yet", "clause", "先不|先别|先別|暂时不|暂不|别改了|别动|别写|先&我确认|先&我讨论|先&我商量|まだ|変更しない|触らないで|아직|不要|하지",
+     r"(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着?)?(?:动手)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%|"
+     r"不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了?(?:代码|文件)?%end%|"
      r"[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)|(?:コード|"
      r"ファイル|何も)[はをも]?(?:まだ)?(?:変更|編集|触|書|実装)[^。\n]{0,3}?(?:ないで|しない)|(?:아직|코드)[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) "
-     r"?[마말]", "works log", "Chinese, Japanese, Korean: not yet"),
-    ("pause.abroad", "first", "espera|espere|un momento|um momento|um minuto|un minuto|um instante|aguard|pera|calma|"
-     "pausa|attend|une minute|une seconde|un instant|warte|moment|augenblick|patiente|подожди|погоди|постой|минут|"
-     "секунд|пауза|не трогай|пока не |жди|ничего|стой", r"(?:(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|"
+     r"?[마말]", "Chinese, Japanese, Korean: not yet"),
+    ("pause.abroad", "first", "espere|aguard|pera|calma|pausa|attend|warte|moment|patiente|погоди|минут|секунд|пауза|"
+     "пока не |жди|ничего|стой|minu|instan|une |auge|трог", r"(?:(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|"
      r"minuto|segundo|instante?|moment)|aguard[ae]|p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma|pausa|attend(?:s|"
      r"ez)?|une (?:minute|seconde)|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|"
      r"augenblick)|patientez?)(?:%end%|(?= (?:no|n[ãa]o|u[nm]|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|ich|"
      r"mal|pardon|ne|vamos|aí|lá)\b))|(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|стой%end%|(?:одну )?(?:минут(?:у|"
      r"очку)|секунд(?:у|очку))|пауза|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не "
      r"(?:трогай|меняй|делай|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|"
-     r"делай|пиши)|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", "thing log", "wait, in other languages"),
-    ("pause.abroad-not-yet", "clause", "todavía|todavia|aún|ainda|por ahora|por enquanto|l'instant|le moment|pas "
-     "encore|noch |as nada|ça nada|faz nada|não mexa| rien|fass nichts|mach nichts|modifiques|cambies|toques|escribas|"
-     "altere|modifie|solo quiero|nur plan", r"(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: em)? nada(?: "
-     r"ainda| todav[ií]a| a[uú]n)?%end%|n[ãa]?o (?:modifiques|cambies|toques|escribas|altere|mexa|escreva)(?: \w+)? "
-     r"(?:c[oó]digo|archivos?|arquivos?)%end%|(?:ainda |todav[ií]a )?por (?:ahora|enquanto) n[ãa]?o |n[ãa]?o (?:\w+ "
-     r"){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))|ne (?:touche|fais|change|modifie|code|"
+     r"делай|пиши)|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", "wait, in other languages"),
+    ("pause.abroad-not-yet", "clause", "aún|ainda|le moment|noch |não mexa| rien|cambies|toques|escribas|altere|nur "
+     "plan|nada|nich|por |modi|todav|solo|pas e|l'in", r"(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: "
+     r"em)? nada(?: ainda| todav[ií]a| a[uú]n)?%end%|n[ãa]?o (?:modifiques|cambies|toques|escribas|altere|mexa|"
+     r"escreva)(?: \w+)? (?:c[oó]digo|archivos?|arquivos?)%end%|(?:ainda |todav[ií]a )?por (?:ahora|enquanto) n[ãa]?o |"
+     r"n[ãa]?o (?:\w+ ){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))|ne (?:touche|fais|change|modifie|code|"
      r"lance)[sz]?\b[^.,\n]{0,12}?\brien(?: pour l[e']| encore|%end%)|(?:pas (?:encore )?de code|n'(?:[eé]cri|"
      r"impl[eé]ment)\w* (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour l[e'])|(?:fass|mach|[aä]ndere?) (?:bitte |noch "
      r")*nichts(?: an)?%end%|nur planen%end%|(?:schreib|implementier|[aä]nder|mach)\w*\b[^.,\n]{0,20}?\bnoch (?:nicht|"
-     r"kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier|anfass|mach))", "log",
-     "not yet, in other languages"),
+     r"kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier|anfass|mach))", "not yet, in other "
+     "languages"),
 )
 
-# id, needs, where, pattern, why it is no order. where: "before" in the sentence up to the order, "within" from there to
-# the pattern's own words, "upto" from the sentence's start to these, "after" from their end, "line" the line they stand on up to them, "list" what stands above the
-# list they are in, "sentence" the sentence, "prompt" all of it; needs ("": none) are looked for there, too.
+# id, of, needs, where, pattern, why it is no order. of: what the rules' ids begin with. where: "before" in the
+# sentence up to the order, "within" from there to the pattern's own words, "upto" from the sentence's start to these,
+# "after" from their end, "line" the line they stand on up to them, "list" what stands above the list they are in,
+# "sentence" the sentence, "prompt" all of it; needs ("": none) are looked for there, too.
 INTENT_EXCUSES = (
-    ("arm.question", "?", "sentence", r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|"
-     r"we)\b)(?![^?]*\b(?:ok(?:ay)?|please|alright|understood|got it|clear|deal|yes)\?)[^?]*\?",
+    ("arm.question", "arm", "?", "sentence", r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) "
+     r"(?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?|please|alright|understood|got it|clear|deal|yes)\?)[^?]*\?",
      "a question, not an order"),
-    ("arm.told", "told|tell|said|say|ask|use|want|wrote|typed|mean|called|named|titled|phrase|:", "before",
-     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?|asked|"
-     r"asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:add|append|put|"
-     r"include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$|\b(?:translate|slogan|rule|say|type|write|prompt|"
-     r"phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|song|"
-     r"sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|phrase|"
+    ("arm.told", "arm pause.n pause.c pause.b", "told|tell|said|say|ask|use|want|wrote|typed|mean|called|named|titled|"
+     "phrase|:", "before", r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ "
+     r")?(?:told|tells?|asked|asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:add|append|"
+     r"put|include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$|\b(?:translate|slogan|rule|say|type|write|"
+     r"prompt|phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|"
+     r"song|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|phrase|"
      r"keyword)\s*$", "told of somebody, or a wording that is shown"),
-    ("arm.program", "should|must|will |can |could |would |has to|needs to| to |may |if ", "upto",
+    ("arm.program", "arm", "should|must|will |can |could |would |has to|needs to| to |may |if ", "upto",
      r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline|loop|"
      r"function|helper|user|hook|system|tool|importer|parser|handler|training|stream|wizard|installer|that|which)s? "
      r"(?:can|should|must|will|may|could|would|has to|needs to|to)\b[^.,;:\n]*$|\bif (?:an?|one|any|some) (?:\w+ "
      r")?(?:row|record|line|item|entry|request|url|call|chunk|packet|node|event)s?\b[^.\n]*$", "about a program"),
-    ("arm.spec", " that | which | so |telling|saying| qui | que | die |котор", "upto", r"\b(?:write|draft|add|create|"
-     r"implement|build|make (?!sure)|change|test|check|verify|fix|have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|"
-     r"so (?:it|that))\b(?:(?! and )[^.,;:\n])*$|\b(?:une?|una|uma?|eine?n?|цикл|скрипт|"
-     r"функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b", "what is to be written"),
-    ("cue.program", "user|customer|visitor|dialog|popup|button|modal|wizard|bot |弹窗|对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|"
-     "팝업|사용자", "sentence", r"[^.\n。]*(?:\b(?:the|our|a|each|every) (?:\w+ )?(?:bot|wizard|agent|installer|script|app|"
-     r"service) (?:must|should|goes|can|will|has)|\b(?:users?|customers?|visitors?|dialogs?|popup|button|modal)\b|弹窗|"
-     r"对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자)", "about a program"),
-    ("arm.list", "requirement|behavio|spec|feature|acceptance|criteria|implement|write a|write an|build a|create a|add "
-     "a", "list", r"(?:^|\n)[ #*\d.]*(?:(?:functional |expected )?(?:requirements?|behaviou?r|spec\w*|features?|"
-     r"acceptance|criteria)\b|(?:please )?(?:implement|write|build|create|add) (?:an?\b|`|\ua66e)[^\n]*:\s*\n)",
+    ("arm.spec", "arm", " that | which | so |telling|saying| qui | que | die |котор", "upto",
+     r"\b(?:write|draft|add|create|implement|build|make (?!sure)|change|test|check|verify|fix|"
+     r"have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|so (?:it|that))\b(?:(?! and )[^.,;:\n])*$|\b(?:une?|una|"
+     r"uma?|eine?n?|цикл|скрипт|функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b", "what is to be written"),
+    ("cue.program", "arm.cues", "user|customer|visitor|dialog|popup|button|modal|wizard|bot |弹窗|对话框|按钮|用户|ダイアログ|ボタン|"
+     "ユーザ|버튼|다이얼로그|팝업|사용자", "sentence", r"[^.\n。]*(?:\b(?:the|our|a|each|every) (?:\w+ )?(?:bot|wizard|agent|installer|"
+     r"script|app|service) (?:must|should|goes|can|will|has)|\b(?:users?|customers?|visitors?|dialogs?|popup|button|"
+     r"modal)\b|弹窗|对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자)", "about a program"),
+    ("arm.list", "arm", "requirement|behavio|spec|feature|acceptance|criteria|algorithm|flow|logic|rules|implement|"
+     "write a|build a|create a|add a|make a|need a|want a", "list", r"(?:^|\n)[ #*\d.]*(?:(?:functional |expected |"
+     r"game )?(?:requirements?|behaviou?r|spec\w*|features?|acceptance|criteria|algorithm|flow|logic)\b|game rules|"
+     r"(?:\w+ ){0,3}(?:implement|write|build|create|add|make|need|want) (?:an?\b|`|\ua66e)[^\n]*:\s*\n)",
      "an entry of a specification"),
-    ("arm.shown", " phrase| as a | arm|라고", "after", r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|"
-     r"name)|\barm(?:s|ing)? (?:phrase|word)|라고)", "a wording that is shown"),
-    ("arm.asks", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt", r"(?<!n't )(?<!not )(?<!need to "
-     r")(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)|ask (?:me (?:first|before)|for (?:my "
-     r")?(?:conf|appr|perm)\w+ (?:before|after|at))|check (?:in )?with me (?:before|after|first|at))|[给等经跟和由]我的?确认|"
-     r"我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
-    ("alone", "", "prompt", r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|"
-     r"work|go ahead|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|whole|everything|"
-     r"goal|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
-    ("log", ":|$ |at |//|@@|[|file \"|\u276f|\u23fa|\u25cf", "line", r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|"
+    ("arm.shown", "arm", " phrase| as a |라고", "after", r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|"
+     r"name)|라고)", "a wording that is shown"),
+    ("arm.asks", "arm", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt", r"(?<!n't )(?<!not )(?<!need "
+     r"to )(?<!have to )(?<!sit )(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)|ask (?:me "
+     r"(?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))|check (?:in )?with me (?:before|after|"
+     r"first|at))|[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
+    ("alone", "arm.dont-ask", "", "prompt", r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|"
+     r"finish|complete|work|go ahead|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|"
+     r"whole|everything|goal|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
+    ("log", "", ":|$ |at |//|@@|[|file \"|\u276f|\u23fa|\u25cf", "line", r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|"
      r"\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\||at \S+\(|file \"|@@ |(?:user|human|assistant|"
      r"claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
-    ("until.person", " i |day| next|eof|end of", "after", r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|"
-     r"sun)day|next|(?:the )?(?:eof|end of (?:the )?(?:file|stream|line|input)))\b", "until a person, a day or the "
-     "file's end"),
-    ("until.spec", "implement|build|write|start|begin|do a|add|create|make|update| wait", "within",
-     r".*\bwait(?:s|ing)? $|(?:implement|build|write|start|begin|add|create|make|update|do an?) (?!and|every|all|it|"
-     r"this|th|until|(?:\w+ ){0,2}(?:tests?|cases|coverage))", "what is to be built, or waited for"),
-    ("release.condition", "if|when|once|until|after|unless|soon|wenn|sobald|uando|si|se|quand|если|когда", "sentence",
-     r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si|se|"
-     r"quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when|once|"
-     r"until|after|if|unless|as soon as)\b", "a release with a condition"),
-    ("release.later", "then|after", "before", r".*\b(?:then|after that|afterwards)[\s,]*$", "a stop after something "
-     "else"),
-    ("object", "from|on the|on port|in the", "after", r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in the)\b",
-     "something else is to be stopped"),
-    ("thing", " for | until | till | on ", "after", r"\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|"
-     r"minute|bit)|now|it\b|th(?:at|is)\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)",
-     "waits for a thing"),
-    ("works", "fix|add|update|rename|implement|create|write|remove|delete|move|refactor|build|translate|return|search|"
-     "实现|修复|添加|更新|创建|修正|追加", "prompt", r"(?:^|[.!\n,;:] *|\band |\bthen )(?:please |just |now )?(?:fix|update|rename|"
-     r"add|implement|create|write|refactor|remove|delete|move|build|translate|return|search)\b(?! (?:up )?(?:an?|the|"
-     r"your) (?:\w+ )?(?:plan|list|summary|report|analysis|review))|(?:^|[,。\n:]\s*)(?:请)?(?:实现|修复|添加|更新|创建|修正)",
-     "work is ordered in the same prompt"),
-    ("cjk.question", "吗|?|么|か", "sentence", r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
-    ("cjk.spec", "仕様|ように|関数|処理|機能|コード|ループ|スクリプト|도록|함수|코드|스크립트|로직|脚本|函数|循环|逻辑|需求|修一下", "sentence",
-     r"[^。\n]*(?:仕様|ように(?:して|修正|変更|実装|直)|(?:関数|スクリプト|処理|機能|コード|ループ)を?[^。\n]{0,6}?(?:書|作|実装|修正|続)|도록[^.\n]{0,24}(?:수정|"
-     r"구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)|写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|"
-     r"修一下)", "about a program"),
-    ("cjk.program", "", "before", r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|"
-     r"任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$", "about a program or another thing"),
+    ("until.person", "arm.until", " i |day| next|eof|end of| now| then", "after", r"\s*(?:i (?:say|tell)|(?:mon|tues|"
+     r"wednes|thurs|fri|satur|sun)day|next|now\b|then\b|(?:the )?(?:eof|end of (?:the )?(?:file|stream|line|input)))\b",
+     "until a person, a day or the file's end"),
+    ("until.spec", "arm.until", "implement|build|write|start|begin|do a|add|create|make|update| wait|check |over|"
+     "continue to", "within", r".*\bwait(?:s|ing)? $|(?:check (?:whether|if)|(?:loop|iterate) over|continue to (?:us|"
+     r"support|allow|accept|show|return|serv))|(?:implement|build|write|start|begin|add|create|make|update|do an?) "
+     r"(?!and|every|all|it|this|th|until|(?:\w+ ){0,2}(?:tests?|cases|coverage))", "what is to be built, or waited "
+     "for"),
+    ("release.condition", "disarm", "if|when|once|until|after|unless|soon|wenn|sobald|uando|si|se|quand|если|когда",
+     "sentence", r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|"
+     r"cuando|si|se|quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|"
+     r"today))\b[^.,\n]{0,30}?\b(?:when|once|until|after|if|unless|as soon as)\b", "a release with a condition"),
+    ("release.later", "disarm", "then|after", "before", r".*\b(?:then|after that|afterwards)[\s,]*$",
+     "a stop after something else"),
+    ("object", "disarm.stop", "from|on the|on port|in the", "after", r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in "
+     r"the)\b", "something else is to be stopped"),
+    ("thing", "pause.h pause.w pause.abroad", " for | until | till | on ", "after", r"(?![^.\n]* until (?:i|"
+     r"we)\b)\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|th(?:at|is)\b|any|all\b|"
+     r"every|cod|impl|making|chang|(?:further |more |new )?instr)", "waits for a thing"),
+    ("works", "pause.no-edit pause.c", "fix|add|update|rename|implement|create|write|remove|delete|move|refactor|build|"
+     "translate|return|search|实现|修复|添加|更新|创建|修正|追加", "prompt", r"(?:^|[.!\n,;:] *|\band |\bthen )(?:please |just |now "
+     r")?(?:fix|update|rename|add|implement|create|write|refactor|remove|delete|move|build|translate|return|"
+     r"search)\b(?! (?:up )?(?:an?|the|your) (?:\w+ )?(?:plan|list|summary|report|analysis|review))|(?:^|"
+     r"[,。\n:]\s*)(?:请)?(?:实现|修复|添加|更新|创建|修正)", "work is ordered in the same prompt"),
+    ("cjk.question", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "吗|?|么|か", "sentence",
+     r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
+    ("cjk.spec", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "仕様|ように|関数|処理|機能|コード|ループ|スクリプト|도록|함수|코드|스크립트|로직|脚本|"
+     "函数|循环|逻辑|需求|修一下", "sentence", r"[^。\n]*(?:仕様|ように(?:して|修正|変更|実装|直)|(?:関数|スクリプト|処理|機能|コード|ループ)を?[^。\n]{0,6}?(?:書|作|"
+     r"実装|修正|続)|도록[^.\n]{0,24}(?:수정|구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)|"
+     r"写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|修一下)", "about a program"),
+    ("cjk.program", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "", "before", r".*(?:(?:轮询|重试|等待|加载|"
+     r"阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$",
+     "about a program or another thing"),
 )
 
 # What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.
 CONNECTIVES = (
     ("until|till|til |unless|before", r"\b(?:until+|till?|unless|before)\b[:\s]*"),
-    ("stop when|stop only|stop once|only ", r"\b(?:(?:stop|exit|quit|return) (?:only )?|only (?:stop|come back|report|ping|return)\b[^.\n]{0,16}? )(?:when|once|if|after)\b\s*"),
-    ("tant qu|jusqu'|avant", r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
+    ("stop when|stop only|stop once|only ",
+     r"\b(?:(?:stop|exit|quit|return) (?:only )?|only (?:stop|come back|report|ping|return)\b[^.\n]{0,16}? )"
+     r"(?:when|once|if|after)\b\s*"),
+    ("tant qu|jusqu'|avant",
+     r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
     ("hasta|até|ate |antes", r"\b(?:hasta(?: que)?|at[eé](?: que)?|antes de(?: que)?)\b\s*"),
     (" bis|bevor|solange", r"\b(?:bis|bevor|solange)\b\s*"),
     ("пока|до ", r"\b(?:до тех пор,? пока|пока|до)\b\s*"),
@@ -1920,9 +1853,8 @@ LEAVE = (
 
 
 INTENTS = ("arm", "pause", "disarm")
-NOTHING_HEARD = {"intent": "", "rule": "", "condition": "", "items": (), "budget": None, "command": (), "question": False,
-                 "start": 0, "end": 0, "excused": ()}
-RULE_IDS = frozenset(row[0] for row in RULES + RULES_OTHER + INTENT_RULES)
+NOTHING_HEARD = {"intent": "", "rule": "", "condition": "", "items": (), "budget": None, "command": (),
+                 "question": False, "start": 0, "end": 0, "excused": ()}
 
 
 # --- records -------------------------------------------------------------------------------------
@@ -2204,7 +2136,8 @@ def read_evidence(rows, contract, end):
     return Evidence(
         readable=True, end=end if unfinished is None else unfinished, work=work, calls=tuple(calls), todos=tuple(todos),
         turn_calls=sum(offset >= max(prompts, default=0) for offset in made), text=texts[-1] if texts else None,
-        artifacts=tuple(artifacts_in(rows, finished, contract["armed_mark"])), holds=len(holds), stalled=sum(offset > last_work for offset in holds), queued=queued_in(rows))
+        artifacts=tuple(artifacts_in(rows, finished, contract["armed_mark"])), queued=queued_in(rows),
+        holds=len(holds), stalled=sum(offset > last_work for offset in holds))
 
 
 def artifacts_in(rows, finished, since):
@@ -2263,7 +2196,7 @@ def pull_url(text):
 
 
 def todo_changes(call, result):
-    """[(key, text, done)] that a call of the client's to-do tools made; a whole new list begins with (None, "", False)."""
+    """[(key, text, done)] that a call of the client's to-do tools made; a new list begins with (None, "", False)."""
     given, outcome = call.get("input"), result.get("toolUseResult")
     if not isinstance(given, dict):
         return []
@@ -2298,7 +2231,7 @@ def queued_in(rows):
 
 
 def ran_well(rows, command, since):
-    """Whether COMMAND ran as one simple shell command after the time SINCE with a result that is no error; a reason if not."""
+    """"" if COMMAND ran as one simple shell command since the time SINCE and its result is no error, else why not."""
     wanted = " ".join(command.split())
     pipelines = pipelines_in(wanted)
     if len(pipelines) != 1 or len(pipelines[0]) != 1 or any(mark in wanted for mark in "<>$`"):
@@ -2407,7 +2340,7 @@ def is_idle(pipeline):
 # --- reading: schedules --------------------------------------------------------------------------
 
 def cron_wait(schedule, now):
-    """Seconds from NOW until the five-field cron line SCHEDULE fires (local time), None beyond a day or if unreadable."""
+    """Seconds from NOW until the cron line SCHEDULE (local time) fires; None beyond a day or if it is no such line."""
     import time
     try:
         fields = [cron_field(*field) for field in zip(
@@ -2438,6 +2371,7 @@ def cron_field(text, bounds):
             end = high
         numbers.update(range(start, end + 1, int(step or 1)))
     return numbers
+
 
 # --- reading: display text ------------------------------------------------------------------------
 
@@ -2474,16 +2408,28 @@ def display(text):
             text = re.sub(pattern, lambda m: blank(m.group()), text, flags=re.S)
     return text
 
+
 # --- reading: a turn-end --------------------------------------------------------------------------
 
 def clean(text):
     """TEXT as patterns see it: lowered, without emphasis marks, white space and set-aside spans as one character."""
-    text = text[-UNIT_AT_MOST:].lower().replace("\u2019", "'").replace("\u2018", "'").replace("*", "").replace("__", "")
+    lines = []
+    for line in text[-UNIT_AT_MOST:].split("\n"):
+        bare = " ".join(line.split())
+        if lines and bare[:1].islower() and not is_item(bare):
+            lines[-1] += " " + bare
+        else:
+            lines.append(bare)
+    text = "\n".join(lines).strip().lower().replace("\u2019", "'").replace("\u2018", "'").replace("*", "")
+    text = (text if text.isascii() else folded(text)).replace("__", "")
     while MARK + MARK in text:
         text = text.replace(MARK + MARK, MARK)
-    if "\n" in text.strip():
-        return "\n".join(" ".join(line.split()) for line in text.split("\n")).strip()
-    return " ".join(text.split()).lstrip(BULLETS + "#>\u25b6\u25ba\u2192 ")
+    return text if "\n" in text else " ".join(text.split()).lstrip(BULLETS + "#>\u25b6\u25ba\u2192 ")
+
+
+def folded(text):
+    """TEXT with one spelling for two; as long as before."""
+    return text.translate(str.maketrans(*FOLDED))
 
 
 def is_item(bare):
@@ -2604,8 +2550,14 @@ def units_by_scope(text, shape):
 
 
 def has(needs, text):
-    """Whether one of the literals, parted by "|", is in TEXT (no literal: yes)."""
-    return any(need in text for need in needs.split("|"))
+    """Whether a literal of each group, parted by "&", is in TEXT; a group parts its literals by "|"."""
+    for group in needs.split("&"):
+        for need in group.split("|"):
+            if need in text:
+                break
+        else:
+            return False
+    return True
 
 
 def cues(row):
@@ -2617,7 +2569,10 @@ def search(pattern, unit):
     """Whether PATTERN is found in UNIT; it is compiled once, here, since a replay has more of them than re keeps."""
     import re
     if pattern not in COMPILED:
-        COMPILED[pattern] = re.compile(pattern).search
+        whole = pattern
+        for name, piece in SHARED_PARTS if "{" in pattern else ():
+            whole = whole.replace(name, piece)
+        COMPILED[pattern] = re.compile(whole).search
     return COMPILED[pattern](unit) is not None
 
 
@@ -2678,9 +2633,7 @@ class Reading:
 
 def looks_other(low):
     """Whether lowered text may be in another language than English."""
-    if any(char > "\x7f" and char.isalpha() for char in set(low)):
-        return True
-    return any(word in " " + low for word in OTHER_WORDS)
+    return any(char > "\x7f" and char.isalpha() for char in set(low)) or has(OTHER_WORDS, " " + low)
 
 
 def tail_of(message):
@@ -2705,10 +2658,16 @@ def own_hits(reading, own):
                 yield ("own." + family, family, at, at + len(phrase))
 
 
-def judge(reading, rules, excuses, calls):
-    """(hits, excused, advisory) of RULES over a reading; at most 20 spans a rule."""
+def judge(reading, rules, excuses, calls, whole):
+    """(hits, excused, advisory) of RULES over a reading; at most 20 spans a rule.
+
+    Unless the WHOLE reading is wanted, it ends with the first hit that nothing can lift: the turn is held anyway, and
+    each further rule may cost a pattern to compile.
+    """
     hits, excused, advisory = [], [], []
-    for row in rules:
+    for row in rules if whole else sorted(rules, key=lambda row: row[1] in LIFTED):
+        if not whole and hits and hits[-1][1] not in LIFTED:
+            break
         for count, span in enumerate(reading.find(row)):
             by = reading.excuse(row, span, excuses)
             weak = row[0] in ADVISORY and not (calls == 0 and row[1] == "continuing")
@@ -2730,8 +2689,8 @@ def lifted(reading, hits, excused, excuses):
     return hits, excused, blocker, any(e[1] == "waits" for e in marks)
 
 
-def read_turn(message, calls=None, own=None, off=()):
-    """What MESSAGE, the last one of a turn, says against its own ending. Pure.
+def read_turn(message, calls=None, own=None, off=(), whole=True):
+    """What MESSAGE, the last one of a turn, says against its own ending. Pure. WHOLE: look for all that it says.
 
     {"hits": ((rule id, family, start, end), ...), "excused": ((..., excuse id), ...), "advisory": as hits,
     "blocker": id of what only a person can lift or "", "waits": whether it says that it waits for something running}
@@ -2739,12 +2698,13 @@ def read_turn(message, calls=None, own=None, off=()):
     offset, tail = tail_of(message or "")
     low = tail.lower().replace("\u2019", "'").replace("*", "")
     other = looks_other(low)
+    low = " " + " ".join((folded(low) if other else low).split()) + " "
     rules = [row for row in RULES + (RULES_OTHER if other else ()) if row[0] not in off and may_fire(row, low)]
     excuses = EXCUSES + (EXCUSES_OTHER if other else ())
     if not rules and not own and not any(e[1] == "waits" and may_fire(e, low) for e in excuses):
         return {"hits": (), "excused": (), "advisory": (), "blocker": "", "waits": False}
     reading = Reading(tail)
-    hits, excused, advisory = judge(reading, rules, excuses, calls)
+    hits, excused, advisory = judge(reading, rules, excuses, calls, whole)
     hits.extend(own_hits(reading, own))
     hits, excused, blocker, waits = lifted(reading, hits, excused, excuses)
     if not hits and not blocker:
@@ -2754,6 +2714,7 @@ def read_turn(message, calls=None, own=None, off=()):
     result = {key: tuple((r[0], r[1], r[2] + offset, r[3] + offset) + r[4:] for r in rows[key]) for key in rows}
     result.update(blocker=blocker, waits=waits)
     return result
+
 
 # --- reading: a prompt ----------------------------------------------------------------------------
 
@@ -2899,20 +2860,33 @@ def judged(text):
 
 
 def sentences(low):
-    """(start, end, end with its mark) of each sentence or line that holds a word."""
-    import re
-    found, at = [], 0
-    for m in re.finditer(r"[.!?]+(?=[\s)\"'*]|$|[^\x00-\x7f])|\.\.+|[\u2026\u3002\n]+|;+(?=\s|[^\x00-\x7f])|$", low):
-        if low[at:m.start()].strip():
-            found.append((at, m.start(), m.end()))
-        at = m.end()
+    """(start, end, end with its mark) of each sentence or line that holds a word. (No re: most prompts need none.)"""
+    found, at, here = [], 0, 0
+    while here <= len(low):
+        stop = past_mark(low, here) if here < len(low) else here
+        if stop > here or here == len(low):
+            if low[at:here].strip():
+                found.append((at, here, stop))
+            at = stop
+        here = max(stop, here + 1)
     return found
+
+
+def past_mark(low, at):
+    """Where the mark ends that closes a sentence at AT; AT if there is none."""
+    marks = next((marks for marks in (".!?", "\u2026\u3002\n", ";") if low[at] in marks), "")
+    stop = at
+    while stop < len(low) and low[stop] in marks:
+        stop += 1
+    after = low[stop:stop + 1]
+    closes = "\n" in marks or not after or after.isspace() or after > "\x7f" or (marks == ".!?" and after in ")\"'*")
+    return stop if closes or low[at:stop].startswith("..") else at
 
 
 def compiled(pattern):
     """PATTERN with its named pieces put in, compiled."""
     import re
-    for name, piece in PIECES if "%" in pattern else ():
+    for name, piece in PROMPT_PIECES if "%" in pattern else ():
         pattern = pattern.replace("%" + name + "%", piece)
     return re.compile(pattern)
 
@@ -2928,7 +2902,7 @@ def find_hits(low, parts, rules):
         if same and not any(present(rule[2], "\n" + low[p[0]:p[2]]) for p in left):
             continue
         for part, start, end, at in rule_spans(rule, low, parts):
-            why = excuse_of(rule[4].split(), low, part, (start, at, end), cache)
+            why = excuse_of(rule[0], low, part, (start, at, end), cache)
             if why:
                 excused.append((rule[0], start, end, why))
             else:
@@ -2969,7 +2943,7 @@ def cue_spans(pattern, low, parts):
     last, found = {}, []
     for m in pattern.finditer(low):
         near = [at for kind, (at, end) in last.items() if kind != m.lastindex and m.start() - end < 200
-                and (1 in (kind, m.lastindex) or 4 not in (kind, m.lastindex))]
+                and (1 in (kind, m.lastindex) or kind + m.lastindex == 5)]
         if near and not found:
             at = min(near)
             found = [(part, at, m.end(), at) for part in parts if part[0] <= at < part[2]]
@@ -3014,15 +2988,16 @@ def led(low, start, at, clause):
         joined, text = "|" + word + "|" in JOINS, bare[:-len(word)]
 
 
-def excuse_of(ids, low, part, place, cache):
-    """The id of the first excuse of IDS, or of a family in IDS, that holds at PLACE in the sentence PART."""
+def excuse_of(rule, low, part, place, cache):
+    """The id of the first excuse for RULE that holds at PLACE in the sentence PART."""
     start, at, end = place
     line = low.rfind("\n", 0, start) + 1
-    entry = line if low[line:start].lstrip()[:1] in "-*+\u2022" else 0         # "list": what stands above a list's entry
+    mark = low[line:start].split(" ")[0].rstrip(".)")
+    entry = line if mark.isdigit() or mark in ("-", "*", "+", "\u2022") else 0    # "list": what stands above an entry
     where = {"before": (part[0], start), "within": (start, at), "upto": (part[0], at), "after": (end, part[1]),
              "line": (line, start), "list": (0, entry), "sentence": (part[0], part[2]), "prompt": (0, len(low))}
-    for name, needs, scope, pattern, _ in INTENT_EXCUSES:
-        if name in ids or name.split(".")[0] in ids:
+    for name, of, needs, scope, pattern, _ in INTENT_EXCUSES:
+        if rule.startswith(tuple(of.split(" "))):
             a, b = where[scope]
             if a < b and present(needs, low[a:b]):
                 regex = cache[name] = cache.get(name) or compiled(pattern)
@@ -3151,7 +3126,8 @@ def absorb(contract, evidence, settings, now):
              "host_run": 0 if evidence.calls else contract["host_run"],
              "artifacts": contract["artifacts"] + [a for a in evidence.artifacts if a not in contract["artifacts"]
                                                    and a not in contract["shipped"]],
-             "calls": (contract["calls"] + [c for c in evidence.calls if c not in contract["calls"]])[-LIMITS["calls"]:]}
+             "calls": (contract["calls"] + [call for call in evidence.calls if call not in contract["calls"]]
+                       )[-LIMITS["calls"]:]}
     return follow_todos(after, evidence.todos, now) if settings.todo else after
 
 
@@ -3159,15 +3135,15 @@ def follow_todos(contract, changes, now):
     """The client's to-do list in the ledger. An entry that a hold has named stays until it is completed or waived."""
     items, number = list(contract["items"]), contract["next_item"]
     for key, text, done in changes:
-        if key is None or text is None:         # the list is rewritten, or one entry deleted: what no hold has named goes
+        if key is None or text is None:         # a new list, or an entry deleted: what no hold has named goes
             items = [item for item in items if item.get("held") or item["state"] != OPEN
                      or not (item.get("key") == key if key else item.get("key", "").startswith("todo:"))]
             continue
         place = next((i for i, item in enumerate(items) if item.get("key") == key), None)
         if place is not None:
             if done and items[place]["state"] == OPEN:
-                items[place] = {**items[place], "state": DONE, "closed_at": now,
-                                "evidence": [{"kind": "todo", "value": "completed in the client's list", "verified": False}]}
+                ticked = {"kind": "todo", "value": "completed in the client's list", "verified": False}
+                items[place] = {**items[place], "state": DONE, "closed_at": now, "evidence": [ticked]}
         elif not done and text:
             items.append({"id": f"i{number}", "text": one_line(text), "state": OPEN, "source": "todo", "key": key,
                           "opened_at": now})
@@ -3288,7 +3264,7 @@ def step_budget(case):
 
 
 def work_owes(case):
-    """Nothing owed: no open item, no contradiction in the message; then the operator's check and claim have their say."""
+    """Nothing owed: no open item, no contradiction; then the operator's check and the claim have their say."""
     contract, stop, check = case.contract, case.stop, case.evidence.check
     if items_in(contract, OPEN) or stop.hits:
         return None
@@ -3325,8 +3301,9 @@ def work_excuses(case):
     """Owed, but the end is legitimate all the same."""
     owed, stop = items_in(case.contract, OPEN), case.stop
     if stop.hits and not owed and all(hit[1] in ASKING for hit in stop.hits):
-        if items_in(case.contract, ESCALATED):
-            return Verdict(cls="ALLOW-ESCALATED", why=", ".join(item["id"] for item in items_in(case.contract, ESCALATED)))
+        escalated = items_in(case.contract, ESCALATED)
+        if escalated:
+            return Verdict(cls="ALLOW-ESCALATED", why=", ".join(item["id"] for item in escalated))
         if case.contract["question"] and not case.contract["worked"]:
             return Verdict(cls="ALLOW-DIALOGUE")
     wakes = [wake for wake in waits_for(case) if case.progress or wake[0] not in case.contract["tickets"]]
@@ -3347,11 +3324,10 @@ def waiting(wakes):
 def bounds_of_work(case):
     """The breaker: a stall, or too many holds for one prompt, ends the holding, visibly."""
     settings, contract = case.settings, case.contract
-    if contract["blocks"] >= settings.blocks:
-        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['blocks'], 'hold')} since the operator's last prompt")
-    if not case.progress and (contract["degraded"] or contract["streak"] >= min(settings.stalls, settings.cap or settings.stalls)):
-        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['streak'], 'hold')} in a row without work between them")
-    return None
+    stalls = min(settings.stalls, settings.cap or settings.stalls)      # before the client overrides a hold by itself
+    if not case.progress and (contract["degraded"] or contract["streak"] >= stalls):
+        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(contract['streak'], 'hold')} in a row without work between")
+    return bounds_of_away(case)
 
 
 def run_owes(case):
@@ -3364,7 +3340,7 @@ def run_owes(case):
 
 
 def artifact_owes(case):
-    """artifact: something shipped since the boundary and a valid end, or, after two holds, a next actor for every item."""
+    """artifact: something shipped since the boundary and a valid end; or, after two holds, each item's next actor."""
     contract, items = case.contract, case.contract["items"]
     if items_in(contract, OPEN) or case.stop.hits:
         return None
@@ -3390,17 +3366,18 @@ def away_owes(case):
     wakes = wakes_of(case)
     if wakes and (not (owed or case.stop.hits) or contract["owed"] == fingerprint(contract)):
         return waiting(wakes)
-    why = f"the operator is away; next owed: {owed[0]['id']} {cut(owed[0]['text'], 80)}" if owed else \
-        "the operator is away; nothing is on the ledger: the next ready item comes first, a scheduled look only after that"
+    why = f"the operator is away; next owed: {owed[0]['id']} {cut(owed[0]['text'], 80)}" if owed else (
+        "the operator is away; nothing is on the ledger: the next ready item comes first, "
+        "a scheduled look only after that")
     last = contract["blocks"] + 1 >= case.settings.blocks or 0 < case.settings.cap <= contract["host_run"] + 1
     return Verdict(cls="BLOCK", why=why, last=last)
 
 
 def bounds_of_away(case):
     """No stall bound: nobody is there to be told. The client's cap and the bound on holds end it."""
-    if case.contract["blocks"] >= case.settings.blocks:
-        return Verdict(cls="ALLOW-DEGRADED", why=f"{plural(case.contract['blocks'], 'hold')} since the operator's last prompt")
-    return None
+    blocks = case.contract["blocks"]
+    over = f"{plural(blocks, 'hold')} since the operator's last prompt"
+    return Verdict(cls="ALLOW-DEGRADED", why=over) if blocks >= case.settings.blocks else None
 
 
 def fingerprint(contract):
@@ -3417,7 +3394,7 @@ MODES = {
 
 
 def asks_for_artifact(condition):
-    """The classes of artifact that CONDITION asks to be opened or submitted. "until PR #12's tests pass" asks for none."""
+    """The classes of artifact that CONDITION asks to be opened or submitted; "PR #12's tests pass" asks for none."""
     words = [word.strip(".,;:!\"'()") for word in condition.lower().split()]
     made = any(word.startswith(("open", "submit", "creat", "rais", "fil")) or word in ("up", "posted", "exists")
                for word in words)
@@ -3459,9 +3436,8 @@ def hear(contract, prompt, settings, now):
         return released(contract, now, "the operator's prompt"), Answer(
             system=say("released", contract), context=context("released by the operator; turns end freely again."))
     if intent == "pause":
-        return {**contract, "state": PAUSED, "changed_at": now}, Answer(
-            system=say("paused", contract), context=context("paused by the operator; turns may end until the next prompt "
-                                                            "that is no question."))
+        return {**contract, "state": PAUSED, "changed_at": now}, Answer(system=say("paused", contract), context=context(
+            "paused by the operator; turns may end until the next prompt that is no question."))
     if contract["state"] == PAUSED:
         if heard["question"]:
             return contract, Answer(context=context("paused by the operator; turns may end."))
@@ -3472,7 +3448,8 @@ def hear(contract, prompt, settings, now):
 
 def after_prompt(contract, prompt, now):
     """The operator has spoken: stalls and bounds begin anew, and an absence is over."""
-    return {**contract, "mode": "work" if contract["mode"] == "away" else contract["mode"], "standing": "", "host_run": 0,
+    mode = "work" if contract["mode"] == "away" else contract["mode"]
+    return {**contract, "mode": mode, "standing": "", "host_run": 0,
             "streak": 0, "blocks": 0, "degraded": False, "plan_held": False, "prompt_at": now,
             "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "question": prompt.heard["question"],
             "work": 0, "worked": False, "waiting": {}}
@@ -3482,8 +3459,8 @@ def arm(contract, prompt, settings, now):
     """Arm a session, or amend the contract that binds it already."""
     heard, fresh = prompt.heard, contract is None
     if fresh:
-        contract = {**CONTRACT, "session": prompt.session, "armed_at": now, "prompt_at": now, "prompt_mark": prompt.size,
-                    "prompt_mode": prompt.mode, "pins": settings.pins, "armed_mark": prompt.size,
+        contract = {**CONTRACT, "session": prompt.session, "armed_at": now, "armed_mark": prompt.size, "prompt_at": now,
+                    "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "pins": settings.pins,
                     "mode": "away" if prompt.away else "work"}
     after = {**contract, "state": ARMED, "changed_at": now, "question": False,
              "condition": one_line(heard["condition"]) or contract["condition"],
@@ -3519,7 +3496,8 @@ def obey(contract, before, prompt, settings, now):
         return before, Answer(reply=status_text(before, now))
     if word in ("away", "back"):
         after = contract and {**contract, "mode": "away" if word == "away" else "work", "standing": ""}
-        return after, Answer(halt=say(word, contract) if contract else f"{NAME}: {word}; nothing is armed in this session.")
+        nothing = f"{NAME}: {word}; nothing is armed in this session."
+        return after, Answer(halt=say(word, contract) if contract else nothing)
     return before, Answer(reply=f"{NAME}: `contract:` takes stop, pause, resume, status, away, back or arm until ..., "
                                 f"not {one_line(' '.join(prompt.heard['command'][1:]) or 'nothing', 40)!r}.")
 
@@ -3560,7 +3538,8 @@ def add_item(contract, text, source, now):
 
 def evidence_text(evidence):
     """Evidence in words, what was verified apart from what the agent says."""
-    return ", ".join(f"{e['kind']}:{e['value']} ({'verified' if e.get('verified') else 'self-attested'})" for e in evidence)
+    said = {True: "verified", False: "self-attested"}
+    return ", ".join(f"{e['kind']}:{e['value']} ({said[bool(e.get('verified'))]})" for e in evidence)
 
 
 def close_item(contract, name, state, now, **facts):
@@ -3586,7 +3565,8 @@ def tally(contract):
     sure = sum(verified(item) for item in done)
     counts = [(sure, "done (verified)"), (len(done) - sure, "done (self-attested)")]
     counts += [(len(items_in(contract, state)), state) for state in (WAIVED, ESCALATED, HANDED_OFF)]
-    return ", ".join([plural(owed, "item") + " open"] * bool(owed) + [f"{count} {word}" for count, word in counts if count])
+    words = [plural(owed, "item") + " open"] * bool(owed)
+    return ", ".join(words + [f"{count} {word}" for count, word in counts if count])
 
 
 def verified(item):
@@ -3620,7 +3600,7 @@ def describe(contract, settings, now, word):
         lines.append(f"Time budget: until {clock(contract['spent_at'])}.")
     lines.extend(item_lines(contract, 5))
     if contract["check"]:
-        lines.append(f"The hook itself runs the operator's check when nothing else is owed: {one_line(contract['check'])}")
+        lines.append(f"When nothing else is owed the hook runs the operator's check: {one_line(contract['check'])}")
     lines.append(COMMANDS.format(cmd=settings.command, classes="|".join(ESCALATIONS)))
     lines.append(f"The operator's policy for forks ({settings.policy_file or 'as shipped'}):\n{settings.policy}")
     return "\n".join(lines)
@@ -3849,7 +3829,7 @@ class Store:
         return {}
 
     def sweep(self, now):
-        """Remove what ended sessions and killed processes left LIMITS["sweep"] seconds ago; armed and paused ones never."""
+        """Remove what ended sessions and killed processes left LIMITS["sweep"] seconds ago; live ones never."""
         for folder, ending in ((self.contracts, ".json"), (self.logs, ".jsonl")):
             for entry in fs.listdir(folder):
                 name = entry[1:].partition(".old.")[0] if entry.startswith(".") else entry[:-len(ending)]
@@ -3864,7 +3844,7 @@ class Store:
 
 
 def read_tail(path, limit, start=0):
-    """(bytes, offset, size) of the end of PATH, at most LIMIT bytes and not before START; bytes is None if unreadable."""
+    """(bytes, offset, size) of the end of PATH, at most LIMIT bytes, not before START; bytes is None if unreadable."""
     try:
         fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0) | getattr(fs, "O_BINARY", 0))
     except (OSError, ValueError):
@@ -3911,10 +3891,10 @@ def read_head(path):
 def contracts_in(store):
     """Every readable contract in the store."""
     try:
-        names = sorted(name for name in fs.listdir(store.contracts) if name.endswith(".json") and not name.startswith("."))
+        names = sorted(fs.listdir(store.contracts))
     except OSError:
         return []
-    loaded = [store.load(name[:-len(".json")]) for name in names]
+    loaded = [store.load(name[:-len(".json")]) for name in names if name.endswith(".json") and name[0] != "."]
     return [found.contract for found in loaded if found.kind == "ok"]
 
 
@@ -3957,7 +3937,7 @@ def run_state(run):
 
 
 def run_check(command, cwd, environ, seconds):
-    """(exit status or None after SECONDS, last lines) of the operator's check, run by sh with nothing on standard input.
+    """(exit status or None after SECONDS, last lines) of the operator's check, run by sh with standard input empty.
 
     The output is read as it comes and only its end is kept; values of secret variables are struck out of it.
     """
@@ -3968,8 +3948,9 @@ def run_check(command, cwd, environ, seconds):
     import time
     end, kept = time.monotonic() + seconds, b""
     try:
-        child = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environ,
-                                 stderr=subprocess.STDOUT, cwd=cwd if os.path.isdir(cwd) else None, start_new_session=True)
+        child = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, cwd=cwd if os.path.isdir(cwd) else None, env=environ,
+                                 start_new_session=True)
     except OSError as error:
         return 127, str(error)
     with child:
@@ -4036,8 +4017,10 @@ class Hook:
     def settings(self):
         """The operator's settings; what is wrong with their file is told and the defaults stand."""
         cap = self.environ.get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "")
-        values = {"cap": int(cap) if cap.isdigit() else HOST_CAP, "observe": self.switch == "observe", "command": own_command(), "print_mode": self.environ.get(
-            "CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk") or self.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0"}
+        printing = (self.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+                    or self.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0")
+        values = {"cap": int(cap) if cap.isdigit() else HOST_CAP, "observe": self.switch == "observe",
+                  "command": own_command(), "print_mode": printing}
         pins = values["pins"] = {}
         for name, read in (("config.json", read_config), ("phrases.json", read_phrases), ("policy.md", read_policy)):
             path = f"{self.store.path}/{name}"
@@ -4110,7 +4093,7 @@ class Hook:
             return None
         pid, head = client_process(self.environ), read_head(self.payload.get("transcript_path"))
         links = [row.get("forkedFrom") for row in head if isinstance(row.get("forkedFrom"), dict)]
-        names = {session_file(link.get("sessionId")) for link in links} | {session_file(row.get("sessionId")) for row in head}
+        names = {session_file(row.get("sessionId")) for row in links + head}
         if self.payload["source"] == "clear":
             names |= {c["session"] for c in contracts_in(self.store) if pid and c["pid"] == pid}
         found = [self.store.load(name).contract for name in sorted(names - {"", self.name})]
@@ -4125,7 +4108,8 @@ class Hook:
         if not isinstance(text, str) or not text:
             return Reply()
         loaded = self.store.load(self.name) if self.name else Loaded()
-        if file_size(f"{self.store.path}/presence.json") and self.presence() and self.operator_words(text, loaded.contract):
+        away = exists(f"{self.store.path}/presence.json") and self.presence()
+        if away and self.operator_words(text, loaded.contract):
             self.notes.append(self.return_text())
             with self.store.locked():
                 self.set_presence({})
@@ -4145,7 +4129,8 @@ class Hook:
         if loaded.kind == "malformed":
             return self.on_broken(loaded, heard, settings)
         if not gated and heard["command"] and heard["command"][0] not in ("arm", "away", "back"):
-            return self.answer("UserPromptSubmit", hear(None, Prompt(heard=heard), settings, self.now)[1])     # writes nothing
+            # Nothing is armed and nothing will be: answered without writing.
+            return self.answer("UserPromptSubmit", hear(None, Prompt(heard=heard), settings, self.now)[1])
         return self.change(heard, settings)
 
     def operator_words(self, text, contract):
@@ -4164,7 +4149,8 @@ class Hook:
                 loaded = self.store.load(self.name)
                 contract = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
                 away = heard["intent"] == "arm" and fold(self.payload["prompt"]).startswith(AWAY_WORDS)
-                prompt = Prompt(heard=heard, away=away, mode=str(self.payload.get("permission_mode") or ""), session=self.name,
+                prompt = Prompt(heard=heard, away=away, session=self.name,
+                                mode=str(self.payload.get("permission_mode") or ""),
                                 size=file_size(self.payload.get("transcript_path")))
                 after, answer = hear(contract, prompt, settings, self.now)
                 if away or heard["command"][:1] == ("away",):
@@ -4179,8 +4165,8 @@ class Hook:
                 if contract is None and after is not None:
                     self.store.sweep(self.now)
         except StoreError as error:
-            what = {"arm": "NOT ARMED", "disarm": "NOT RELEASED", "pause": "NOT PAUSED"}.get(heard["intent"], "not saved")
-            return tell(fault_line("store", why=f"{what}: {error}", then="This session is as it was before."))
+            done = {"arm": "ARMED", "disarm": "RELEASED", "pause": "PAUSED"}.get(heard["intent"], "SAVED")
+            return tell(fault_line("store", why=f"NOT {done}: {error}", then="This session is as it was before."))
         return self.answer("UserPromptSubmit", answer)
 
     def on_broken(self, loaded, heard, settings):
@@ -4250,7 +4236,8 @@ class Hook:
                     if before["state"] not in LIVE or verdict.cls != "CHECK":
                         self.settle(fresh, before, stop, verdict, evidence, settings, malformed)
                         break
-                check = run_check(before["check"], str(self.payload.get("cwd") or "."), self.environ, settings.check_seconds)
+                cwd = str(self.payload.get("cwd") or ".")
+                check = run_check(before["check"], cwd, self.environ, settings.check_seconds)
         except StoreError as error:
             before = absorb(contract, evidence, settings, self.now)
             verdict = unsaved(self.decided(before, stop, evidence, settings, malformed), evidence, stop, settings)
@@ -4285,7 +4272,7 @@ class Hook:
             self.log_decision(before, after, stop, verdict, evidence, settings)     # there the log keeps the counters
 
     def noted(self, write):
-        """WRITE to the log; where that fails, what it is about stands in the contract all the same, and that is said."""
+        """WRITE to the log; if that fails, what it is about stands in the contract all the same, and that is said."""
         try:
             write()
         except StoreError as error:
@@ -4335,7 +4322,7 @@ class Hook:
             if message is None:
                 fault = "the Stop carried no last_assistant_message and the transcript shows none"
         message = message if isinstance(message, str) else ""
-        seen = read_turn(message, evidence.turn_calls, settings.own, settings.off) if message else {}
+        seen = read_turn(message, evidence.turn_calls, settings.own, settings.off, False) if message else {}
         return Stop(message=message, mode=str(payload.get("permission_mode") or ""),
                     active=payload.get("stop_hook_active") is True, tasks=dicts_in(payload.get("background_tasks")),
                     crons=dicts_in(payload.get("session_crons")), **seen), fault
@@ -4365,7 +4352,7 @@ class Hook:
         notes = [f"{NAME}: {note}" for note in self.notes] + ([f"{NAME}: {fault}."] if fault else [])
         if verdict.holds:
             line = "\n".join([hold_line(contract, stop, verdict, settings), *notes])
-            return Reply(code=HOLD, out=dump_json({"systemMessage": line}), err=block_text(contract, stop, verdict, settings))
+            return tell(line).replace(code=HOLD, err=block_text(contract, stop, verdict, settings))
         if verdict.cls == "ALLOW-FAULT":
             notes.insert(0, f"{NAME}: let go: {verdict.why}. Still armed: {quoted(contract)}.")
         line = allow_line(contract, verdict) if contract["state"] in LIVE else ""
@@ -4374,7 +4361,7 @@ class Hook:
     # -- all events
 
     def with_payload(self, contract, settings):
-        """CONTRACT with the transcript's path, and this event's key names: recorded once a session, never their values."""
+        """CONTRACT with the transcript's path, and this event's key names once a session, never their values."""
         event, path = self.payload["hook_event_name"], self.payload.get("transcript_path")
         keys = contract["keys"] if event in contract["keys"] else {
             **contract["keys"], event: sorted(str(key)[:40] for key in self.payload)[:40]}
@@ -4383,7 +4370,7 @@ class Hook:
         if changed:
             self.notes.append(f"changed since this session was armed: {', '.join(changed)}")
         if self.switch not in ("", "1", "observe") and "switch" not in contract["told"]:
-            self.notes.append(f"SESSION_CONTRACT={one_line(self.switch, 20)!r} is no known value (0, 1, observe); the gate is on")
+            self.notes.append(f"SESSION_CONTRACT={one_line(self.switch, 20)!r} is not 0, 1 or observe; the gate is on")
             contract = {**contract, "told": with_told(contract, "switch")}
         return {**contract, "keys": keys, "pins": settings.pins, "pid": client_process(self.environ),
                 "transcript": path if isinstance(path, str) and path else contract["transcript"]}
@@ -4399,8 +4386,9 @@ class Hook:
         if answer.halt:
             return tell("", **{"continue": False, "stopReason": answer.halt})
         system = "\n".join([answer.system] * bool(answer.system) + [f"{NAME}: {note}" for note in self.notes])
-        more = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": answer.context}} if answer.context else {}
-        return tell(system, **more)
+        if not answer.context:
+            return tell(system)
+        return tell(system, hookSpecificOutput={"hookEventName": event, "additionalContext": answer.context})
 
 
 AWAY_WORDS = ("i'm away", "i am away", "i'll be away", "i will be away", "i'm afk", "i'm out", "i'll be out", "i'm off",
@@ -4506,7 +4494,8 @@ def read_phrases(data, path):
             raise ValueError(f"{name!r} is no intent or family; known are {', '.join(INTENTS + FAMILIES)} and off")
         if not isinstance(given, list) or not all(isinstance(text, str) and text.strip() for text in given):
             raise ValueError(f"{name} must be a list of texts")
-    unknown = [rule for rule in value.get("off", ()) if rule not in RULE_IDS]
+    known = {row[0] for row in RULES + RULES_OTHER + INTENT_RULES}
+    unknown = [rule for rule in value.get("off", ()) if rule not in known]
     if unknown:
         raise ValueError(f"off names no rule {unknown[0]!r}")
     return {"own": {name: given for name, given in value.items() if name != "off"}, "off": tuple(value.get("off", ()))}
@@ -4588,12 +4577,12 @@ def command_parser():
     sub.add_argument("--json", action="store_true")
     sub = verb("arm", cmd_arm, "arm a session (operator)")
     sub.add_argument("condition", nargs="*", help="what must hold before the session may stop")
-    sub.add_argument("--from", dest="old", metavar="OLD", default="", help="carry over the contract of an earlier session")
-    sub.add_argument("--check", metavar="CMD", default="", help="run by the hook when nothing else is owed; exit 0 is met")
-    sub.add_argument("--run-state", metavar="FILE", default="", help="held until this JSON file's --field is --terminal")
+    sub.add_argument("--from", dest="old", metavar="OLD", default="", help="carry over an earlier session's contract")
+    sub.add_argument("--check", metavar="CMD", default="", help="the hook runs it when nothing else is owed; 0 is met")
+    sub.add_argument("--run-state", metavar="FILE", default="", help="held until this JSON file's field is terminal")
     sub.add_argument("--field", default="state", help="field of the state file, dots reach inside (default: state)")
     sub.add_argument("--terminal", default="closed", help="states that end the run, by commas (default: closed)")
-    sub.add_argument("--artifact", metavar="CLASSES", default="", help=f"held until one is shipped: {','.join(ARTIFACTS)}")
+    sub.add_argument("--artifact", metavar="CLASSES", default="", help=f"held until one ships: {','.join(ARTIFACTS)}")
     sub.add_argument("--while-away", action="store_true", help="held without a stall bound while you are away")
     sub = verb("away", cmd_away, "say that you are away from this machine (operator)", session=False)
     sub.add_argument("--until", default="", help="HH:MM")
@@ -4679,7 +4668,7 @@ def live_contract(store, name):
 def only_operator(environ, verb):
     """Refuse an operator's verb in the agent's shell."""
     if environ.get("CLAUDECODE"):
-        raise Refusal(f"{verb} is the operator's: type it as a prompt (`contract: {verb}`) or run it in another terminal")
+        raise Refusal(f"{verb} is the operator's: type it as a prompt (`contract: {verb}`) or use another terminal")
 
 
 def change_contract(args, environ, now, change, what, cls="CHANGE", **facts):
@@ -4744,8 +4733,8 @@ def records_of(store, name):
 def log_text(record):
     what = ", ".join(record.get("rules") or ()) or "-"
     why = record.get("why") or record.get("reason") or ""
-    return (f"{record.get('time')}  {record.get('class', '?'):18} owed {record.get('owed')}  streak {record.get('streak')}  "
-            f"{record.get('state')}  {what}  {why}  [{record.get('identity')}]")
+    return (f"{record.get('time')}  {record.get('class', '?'):18} owed {record.get('owed')}  streak "
+            f"{record.get('streak')}  {record.get('state')}  {what}  {why}  [{record.get('identity')}]")
 
 
 REPORT = (          # key, what it counts
@@ -4753,7 +4742,8 @@ REPORT = (          # key, what it counts
     ("resolved", "caught, then work and a clean stop with no prompt between"),
     ("overridden", "caught, then released or paused by the operator"), ("interrupted", "caught, then another prompt"),
     ("degraded", "caught, then let go by the breaker"), ("pending", "caught, outcome still open"),
-    ("would", "would have been caught (observe)"), ("wrong", "marked wrong"), ("human", "stops that asked for a human decision"),
+    ("would", "would have been caught (observe)"), ("wrong", "marked wrong"),
+    ("human", "stops that asked for a human decision"),
     ("escalations", "items escalated"), ("waivers", "items waived"), ("forks", "forks recorded"),
     ("bytes", "bytes injected"))
 
@@ -4867,7 +4857,8 @@ def mode_of(args):
         raise Refusal("one mode decides a stop: give one of --run-state, --artifact, --while-away")
     if args.run_state:
         terminal = [state.strip() for state in args.terminal.split(",") if state.strip()]
-        return {"mode": "run", "run": {"file": os.path.abspath(args.run_state), "field": args.field, "terminal": terminal}}
+        run = {"file": os.path.abspath(args.run_state), "field": args.field, "terminal": terminal}
+        return {"mode": "run", "run": run}
     if args.artifact:
         wanted = [kind.strip() for kind in args.artifact.split(",") if kind.strip()]
         if not wanted or any(kind not in ARTIFACTS for kind in wanted):
@@ -4877,16 +4868,19 @@ def mode_of(args):
 
 
 def cmd_away(args, environ, now):
+    import time
     only_operator(environ, "away")
     hook = Hook({}, environ, now)
     hook.store = Store(store_dir(environ))
-    parts = args.until.split(":")
-    if args.until and not (len(parts) == 2 and all(part.isdigit() for part in parts) and int(parts[0]) < 24 and int(parts[1]) < 60):
-        raise Refusal(f"--until takes a time as HH:MM, not {args.until!r}")
+    try:
+        time.strptime(args.until or "00:00", "%H:%M")
+    except ValueError:
+        raise Refusal(f"--until takes a time as HH:MM, not {args.until!r}") from None
     until = budget_end(("until", args.until), now) if args.until else 0
     with hook.store.locked():
         hook.set_presence({"away": True, "since": now, "until": until, "note": one_line(args.note)})
-    show(f"{NAME}: away" + (f" until {args.until}" if until else "") + "; sessions armed with --while-away hold on their own")
+    end = f" until {args.until}" if until else ""
+    show(f"{NAME}: away{end}; sessions armed with --while-away hold on their own")
 
 
 def cmd_back(args, environ, now):
@@ -5020,7 +5014,7 @@ def checked_evidence(args, environ, contract, since, now):
 
 def command_fault(contract, command, since):
     """Why the session's transcript does not show that COMMAND ran well after SINCE; "" if it does."""
-    data, offset, _ = read_tail(contract["transcript"], LIMITS["transcript"]) if contract["transcript"] else (None, 0, 0)
+    data, offset, _ = read_tail(contract["transcript"], LIMITS["transcript"])
     if data is None:
         return "no transcript of this session can be read"
     return ran_well(rows_of(data, offset, offset == 0)[0], command, clock(since))
@@ -5086,8 +5080,8 @@ def cmd_mark_wrong(args, environ, now):
     contract = loaded.contract or {**CONTRACT, "session": name, "state": DISARMED}
     hook = Hook({}, environ, now)
     with store.locked():
-        store.log(log_record(contract, "WRONG", now, hook.identity(), event="command", rules=held[-1].get("rules") or [],
-                             digest=held[-1].get("digest")))
+        store.log(log_record(contract, "WRONG", now, hook.identity(), event="command",
+                             rules=held[-1].get("rules") or [], digest=held[-1].get("digest")))
     show(f"marked wrong: the hold of {held[-1].get('time')} by {', '.join(held[-1].get('rules') or ['-'])}")
 
 
@@ -5120,8 +5114,9 @@ def cmd_item_hand_off(args, environ, now):
     show(f"{args.id} handed off to {to}")
 
 
-NO_ACTORS = ("me", "myself", "i", "this agent", "the agent", "agent", "claude", "self", "a later session", "later session",
-             "the next session", "next session", "a future session", "future session", "another session", "a new session")
+NO_ACTORS = (
+    "me", "myself", "i", "self", "this agent", "the agent", "agent", "claude", "a later session", "later session",
+    "the next session", "next session", "a future session", "future session", "another session", "a new session")
 
 
 def cmd_item_list(args, environ, now):
@@ -5136,8 +5131,9 @@ def cmd_item_list(args, environ, now):
 
 # -- replay
 
-GO_ON = ("continue", "go on", "go ahead", "keep going", "yes", "ok", "okay", "proceed", "carry on", "go", "do it", "y",
-         "weiter", "continua", "continúa", "continuez", "继续", "続けて", "продолжай", "계속")     # what a person types after a stop too early
+GO_ON = (           # what a person types after a stop that came too early
+    "continue", "go on", "go ahead", "keep going", "yes", "ok", "okay", "proceed", "carry on", "go", "do it", "y",
+    "weiter", "continua", "continúa", "continuez", "继续", "続けて", "продолжай", "계속")
 
 
 def cmd_replay(args, environ, now):
@@ -5156,7 +5152,7 @@ def cmd_replay(args, environ, now):
             put(2, f"\r{number}/{len(files)} files, {total['turns']} turn-ends, {total['held']} held ")
         for message, prompt, tools in turns_of(path):
             total["turns"] += 1
-            hits = read_turn(message, tools, settings.own, settings.off)["hits"]
+            hits = read_turn(message, tools, settings.own, settings.off, False)["hits"]
             if not hits:
                 continue
             again = fold(prompt).strip(" .!。") in GO_ON
@@ -5165,7 +5161,8 @@ def cmd_replay(args, environ, now):
             for key, values in (("families", {h[1] for h in hits}), ("rules", {h[0] for h in hits})):
                 for value in values:
                     total[key][value] = total[key].get(value, 0) + 1
-            telling.append((again, len({hit[0] for hit in hits}), one_line(message[hits[-1][2]:hits[-1][3]], 160), hits[-1][0]))
+            rule, _, start, end = hits[-1]
+            telling.append((again, len({hit[0] for hit in hits}), one_line(message[start:end], 160), rule))
             telling = sorted(telling, key=lambda row: row[:2], reverse=True)[:10]
     if terminal:
         put(2, "\r\033[K")
@@ -5185,7 +5182,8 @@ def transcripts_under(path):
     import os
     if os.path.isfile(path):
         return [path]
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names if name.endswith(".jsonl"))
+    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path)
+                  for name in names if name.endswith(".jsonl"))
 
 
 def turns_of(path):
@@ -5201,7 +5199,8 @@ def turns_of(path):
             blocks = content_of(row)
             if row.get("type") == "assistant":
                 used = sum(block.get("type") == "tool_use" for block in blocks)
-                texts = [block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str)]
+                texts = [block["text"] for block in blocks
+                         if block.get("type") == "text" and isinstance(block.get("text"), str)]
                 tools, message = tools + used, "" if used else texts[-1] if texts else message
             elif row.get("type") == "user" and any(block.get("type") == "text" for block in blocks):
                 prompt = human_part("".join(str(block.get("text")) for block in blocks if block.get("type") == "text"))
@@ -5218,7 +5217,7 @@ def turns_of(path):
 DEMO = (
     ("the operator types", "UserPromptSubmit", {"prompt": "Port the exporters, don't stop until the suite is green."}),
     ("the agent ends its turn", "Stop", {"last_assistant_message": "40 of 265 are ported, 225 remain. Continuing."}),
-    ("the agent ends its turn", "Stop", {"last_assistant_message": "All 265 exporters are ported; the suite is green."}),
+    ("the agent ends its turn", "Stop", {"last_assistant_message": "All 265 are ported; the suite is green."}),
     ("the operator types", "UserPromptSubmit", {"prompt": "stop"}),
     ("the agent ends its turn", "Stop", {"last_assistant_message": "225 remain. Continuing."}))
 
@@ -5245,20 +5244,28 @@ def cmd_demo(args, environ, now):
 # --- command line: installing --------------------------------------------------------------------
 # One folder in the client's configuration directory (a copy, its hook part, bytecode, a launcher), one entry an event.
 
-BACKUP = ".session-contract-backup"
 BOM = "\ufeff"                  # kept where it stands
 BLANKS = " \t\r\n"             # between JSON's words
 TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "Stop": 150}     # seconds; a Stop may run a check of 120
 SCOPES = {"user": "settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
+PYTHON_HOMES = ("/usr", "/opt/homebrew/opt/python@{}", "/usr/local/opt/python@{}", "/usr/local",
+                "/home/linuxbrew/.linuxbrew/opt/python@{}")      # names without a patch version survive an upgrade
 OTHER_PYTHONS = "python3 /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3"
-RUNNERS = ("exec", "env", "command", "nohup", "then", "do", "{", "!", "uv", "run", "sh", "bash", "dash")
 
-# The front of this file, up to this banner, is the module that an event imports; it imports the rest when it has to.
-FRONT_END = b"\n# --- texts -"
+# A simple command that runs this hook, its words parted by NUL: what may stand before it, the file, no argument.
+RUNS_US = (r"(?:^|\0[();|&]+\0)(?:(?:exec|env|command|nohup|then|do|[{!]|uv|run|(?:ba|da)?sh|-[^\0]*|\w+=[^\0]*"
+           r"|(?:[^\0]*/)?(?:python|pypy)[^\0/]*)\0)*"
+           r"(?:[^\0]*/session-contract-hook/hook|(?:[^\0]*[/\\])?session_contract\.py|[^\0]*import session_contract"
+           r"[^\0]*)(?:\0\d+)?(?:$|\0[();<>|&])")
+CHILD = r'([ \t\r\n]*,?[ \t\r\n]*)(?:("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*)?'        # what stands before a value
+
+# What an event imports is this file up to the first of these banners; that imports the file up to the second one when
+# there is something to do. The whole file is for commands: loading it costs a quarter of an interpreter's start.
+FRONT_END, HOOK_END = b"\n# --- texts -", b"\n# --- command line -"
 
 # A hold leaves Python as 42 and only here becomes 2: a Python that is too old, a shim or a shell can exit 2 by
-# themselves, and 2 at a prompt erases it (HOST 4). Staying alive for that costs 1 % of an interpreter start.
+# themselves, and 2 at a prompt erases it. Staying alive for that costs 1 % of an interpreter start.
 LAUNCHER_TEXT = """\
 #!/bin/sh
 r=1
@@ -5289,11 +5296,8 @@ except Exception:
 sys.exit(run())'
 p=@PYTHON@
 for q in "$p" @OTHERS@; do
-    if [ "$q" = "$p" ]; then
-        [ -x "$p" ] || continue
-    else
+    [ "$q" = "$p" ] && [ -x "$p" ] ||
         [ "$("$q" -I -S -c 'import sys; print(sys.version_info >= (3, 9))' 2>/dev/null </dev/null)" = True ] || continue
-    fi
     "$q" -I -S -c "$c" "$d" $f "$@"
     s=$?
     case $n-$s in
@@ -5307,17 +5311,18 @@ off "no Python 3.9 or later answers"
 """
 
 
+# -- settings, as text
+
 class SettingsFault(ValueError):
     """Settings that are left as they are: what is wrong, and at which line and column (from 1)."""
 
     def __init__(self, what, text="", at=0):
-        super().__init__(f"line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)}: {what}")
+        before = text[:at].removeprefix(BOM)
+        super().__init__(f"line {before.count(chr(10)) + 1}, column {len(before) - before.rfind(chr(10))}: {what}")
 
 
 def settings_text(data):
     """The text of a settings file, a byte order mark included; SettingsFault where it is not UTF-8."""
-    if b"\0" in data or data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise SettingsFault("it is UTF-16 or binary, not UTF-8")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -5325,273 +5330,211 @@ def settings_text(data):
 
 
 def parse_settings(text):
-    """The value of settings TEXT, as strict as the client reads it; SettingsFault with the place."""
+    """(the object, where it opens) of settings TEXT, as strict as the client reads it; a file of blanks is {}."""
     import json
 
     def constant(name):
-        raise SettingsFault(f"{name} is not JSON", text, text.find(name))
+        raise json.JSONDecodeError(f"{name} is not JSON", text, text.find(name))
 
+    start = len(text) - len(text.removeprefix(BOM).lstrip(BLANKS))
     try:
-        return json.loads(text, parse_constant=constant)
-    except json.JSONDecodeError as error:
-        raise SettingsFault(json_complaint(text, error), text, error.pos) from None
-    except ValueError as error:         # a number of thousands of digits
-        raise error if isinstance(error, SettingsFault) else SettingsFault(str(error)) from None
+        value, end = json.JSONDecoder(parse_constant=constant).raw_decode(text, start) if text[start:] else ({}, start)
+        if text[end:].strip(BLANKS):
+            raise json.JSONDecodeError("more stands behind the end", text, len(text) - len(text[end:].lstrip(BLANKS)))
     except RecursionError:
         raise SettingsFault("it is nested too deeply") from None
-
-
-def json_complaint(text, error):
-    """What the parser stumbled on, named as people name it."""
-    here, before = text[error.pos:error.pos + 2], text[:error.pos].rstrip()
-    if here in ("//", "/*"):
-        return "a comment, which JSON does not have"
-    return "a trailing comma" if before.endswith(",") and here[:1] in ("]", "}") else error.msg
-
-
-def skip(text, at):
-    while text[at] in BLANKS:
-        at += 1
-    return at
+    except ValueError as error:         # without a place: a number of thousands of digits
+        at, what = getattr(error, "pos", start), getattr(error, "msg", str(error))
+        if text[at:at + 2] in ("//", "/*"):
+            what = "a comment, which JSON does not have"
+        elif text[at:at + 1] in ("]", "}") and text[:at].rstrip().endswith(","):
+            what = "a trailing comma"
+        raise SettingsFault(what, text, at) from None
+    if not isinstance(value, dict):
+        raise SettingsFault("the settings are no object", text, start)
+    return value, start
 
 
 def children(text, at):
     """([(key or index, start, start of the value, end)], end) of the object or array that opens at AT."""
-    from json.decoder import JSONDecoder, scanstring
-    decode, found, keyed, at = JSONDecoder().raw_decode, [], text[at] == "{", skip(text, at + 1)
-    while text[at] not in "]}":
-        start, key = at, len(found)
-        if keyed:
-            key, at = scanstring(text, at + 1)
-            at = skip(text, skip(text, at) + 1)
-        end = decode(text, at)[1]
-        found.append((key, start, at, end))
-        at = skip(text, end)
-        if text[at] == ",":
-            at = skip(text, at + 1)
-    return found, at
-
-
-def value_at(text, at):
-    from json.decoder import JSONDecoder
-    return JSONDecoder().raw_decode(text, at)[0]
-
-
-def member(text, at, key):
-    """Where the value of KEY stands in the object that opens at AT, None if it has none; twice is a SettingsFault."""
-    found = [child for child in children(text, at)[0] if child[0] == key]
-    if len(found) > 1:
-        raise SettingsFault(f"\"{key}\" stands twice; the client would use the last", text, found[1][1])
-    return found[0][2] if found else None
-
-
-def root_of(text):
-    """Where the root object of settings TEXT opens; SettingsFault if it is not valid or no object."""
-    if not isinstance(parse_settings(text), dict):
-        raise SettingsFault("the settings are no object", text, skip(text, 0))
-    return skip(text, 0)
-
-
-def line_indent(text, at):
-    line = text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1:at]
-    return line[:len(line) - len(line.lstrip(" \t"))]
-
-
-def inserted(text, at, key, value):
-    """TEXT with VALUE put last into the container that opens at AT, laid out as its neighbours are."""
     import json
-    root = children(text, skip(text, 0))[0]
-    broken = "\n" if "\n" in text or "\r" not in text else "\r"
-    broken = "\r\n" if "\r\n" in text else broken
-    first = text[skip(text, 0) + 1:root[0][1]] if root else "\n  "
-    tight = bool(root) and ('": ' not in text and '":' in text)
-    unit = first[max(first.rfind("\n"), first.rfind("\r")) + 1:] if first.strip(" \t") else "  "
-    kids, close = children(text, at)
-    gap = text[at + 1:kids[0][1]] if kids else first
-    label = "" if key is None else json.dumps(key) + (":" if tight else ": ")
-    if not gap.strip(" \t"):        # on one line
-        new = label + json.dumps(value, ensure_ascii=False, separators=(",", ":") if tight else (", ", ": "))
-        new = ("," if tight else ", ") + new if kids else new
-        return text[:kids[-1][3]] + new + text[kids[-1][3]:] if kids else text[:at + 1] + new + text[close:]
-    outer = line_indent(text, at)
-    indent = line_indent(text, kids[0][1]) if kids else outer + unit
-    new = broken + indent + label + json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", broken + indent)
+    import re
+    kids, decode, before = [], json.JSONDecoder().raw_decode, re.compile(CHILD)
+    found = before.match(text, at + 1)
+    while text[found.end()] not in "]}":
+        end = decode(text, found.end())[1]
+        kids.append((json.loads(found[2]) if found[2] else len(kids), found.end(1), found.end(), end))
+        found = before.match(text, end)
+    return kids, found.end()
+
+
+def place_in(text, path):
+    """Where the value at PATH (keys and indexes) of valid settings TEXT begins, None if there is none."""
+    at = parse_settings(text)[1]
+    for key in path:
+        found = [child for child in children(text, at)[0] if child[0] == key]
+        if len(found) > 1:
+            raise SettingsFault(f"\"{key}\" stands twice; the client would use the last", text, found[1][1])
+        if not found:
+            return None
+        at = found[0][2]
+    return at
+
+
+def inserted(text, path, value, key=None):
+    """TEXT with VALUE put last into the container at PATH, laid out as its neighbours are."""
+    import json
+
+    def indent(at):
+        line = text[max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1:at]
+        return line[:len(line) - len(line.lstrip(" \t"))]
+
+    root, at = parse_settings(text)[1], place_in(text, path)
+    tops, (kids, close) = children(text, root)[0], children(text, at)
+    first = text[root + 1:tops[0][1]] if tops else "\n  "
+    tight = bool(tops) and '": ' not in text and '":' in text
+    comma, colon, tail = *((",", ":") if tight else (", ", ": ")), ""
+    label = "" if key is None else json.dumps(key) + colon
+    if (text[at + 1:kids[0][1]] if kids else first).strip(" \t"):       # each on a line of its own
+        line = "\r\n" if "\r\n" in text else "\r" if "\r" in text and "\n" not in text else "\n"
+        unit = first[max(first.rfind("\n"), first.rfind("\r")) + 1:] if first.strip(" \t") else "  "
+        start = line + (indent(kids[0][1]) if kids else indent(at) + unit)
+        new = start + label + json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", start)
+        tail = line + indent(at)
+    else:
+        new = comma[1:] * bool(kids) + label + json.dumps(value, ensure_ascii=False, separators=(comma, colon))
     if kids:
         return text[:kids[-1][3]] + "," + new + text[kids[-1][3]:]
-    return text[:at + 1] + new + broken + outer + text[close:]
+    return text[:at + 1] + new + tail + text[close:]
 
 
-def removed(text, at, index):
-    """TEXT without child INDEX of the container that opens at AT, and without the comma that parted it."""
+def removed(text, path):
+    """TEXT without what stands at PATH, and without the comma that parted it."""
+    at = place_in(text, path[:-1])
     kids, close = children(text, at)
+    index = [kid[0] for kid in kids].index(path[-1])
     if len(kids) == 1:
         return text[:at + 1] + text[close:]
     return text[:kids[index - 1][3]] + text[kids[index][3]:] if index else text[:kids[0][1]] + text[kids[1][1]:]
 
 
-def runs_us(words):
-    """Does a simple command run this hook (the launcher or the file, no argument), itself or through an interpreter?"""
-    rest = list(words)
-    while rest and (rest[0] in RUNNERS or rest[0].startswith("-") or "=" in rest[0].split("/")[0]
-                    or rest[0].rpartition("/")[2].startswith(("python", "pypy"))):
-        if rest[0].startswith("-") and rest[0].endswith("c") and len(rest) > 1:
-            return "import session_contract" in rest[1]
-        rest.pop(0)
-    path = rest[0].replace("\\", "/") if rest else ""
-    return all(word.isdigit() for word in rest[1:]) and (
-        path.endswith(f"/{HOOK_DIR}/{LAUNCHER}") or path.rpartition("/")[2] == "session_contract.py")
-
-
 def is_ours(hook):
     """Is a hook of a settings file a registration of this program, in the shape of today or an older one?"""
+    import re
     import shlex
     if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
         return False
-    if isinstance(hook.get("args"), list):          # the exec form (HOST 8)
-        return runs_us([hook["command"], *map(str, hook["args"])])
-    parts = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
-    parts.whitespace_split, parts.commenters = True, ""
-    simple = [[]]
+    words = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
+    words.whitespace_split, words.commenters = True, ""
+    if isinstance(hook.get("args"), list):          # the exec form
+        words = [hook["command"], *map(str, hook["args"])]
     try:
-        for word in parts:
-            if word.strip("();<>|&"):
-                simple[-1].append(word)
-            else:
-                simple.append([])
-    except ValueError:
+        return re.search(RUNS_US, "\0".join(words)) is not None
+    except ValueError:      # an open quote
         return False
-    return any(runs_us(words) for words in simple)
 
 
-def group_fault(group):
-    """What is wrong with a hook group, "" if nothing is."""
-    if not isinstance(group, dict) or not isinstance(group.get("hooks"), list):
-        return "a hook group is no object with a list \"hooks\""
-    if not isinstance(group.get("matcher", ""), str):
-        return "a matcher is no text"
-    for hook in group["hooks"]:
-        if not isinstance(hook, dict) or not isinstance(hook.get("type"), str):
-            return "a hook is no object with a \"type\""
-        if hook["type"] == "command" and not isinstance(hook.get("command"), str):
-            return "a hook of type command has no \"command\""
-        if type(hook.get("timeout", 1.0)) not in (int, float) or hook.get("timeout", 1) <= 0:
-            return "a timeout is no number of seconds"
-    return ""
-
-
-def hooks_of(text):
-    """Where "hooks" opens in valid settings TEXT, None without it; SettingsFault if it is no object."""
-    at = member(text, root_of(text), "hooks") if text.strip(BLANKS) else None
-    if at is not None and text[at] != "{":
-        raise SettingsFault("\"hooks\" is no object", text, at)
-    return at
-
-
-def misshapen(text):
-    """[SettingsFault] for each hook entry of valid settings TEXT whose shape the client rejects."""
-    try:
-        at = hooks_of(text)
-    except SettingsFault as fault:
-        return [fault]
-    faults = []
-    for event, _, start, _ in children(text, at)[0] if at is not None else ():
-        if event not in (*EVENTS, *QUIET_EVENTS):
-            continue
-        if text[start] != "[":
-            faults.append(SettingsFault(f"hooks.{event} is no list", text, start))
-            continue
-        groups = [(group_fault(value_at(text, begin)), begin) for _, _, begin, _ in children(text, start)[0]]
-        faults.extend(SettingsFault(f"hooks.{event}: {what}", text, begin) for what, begin in groups if what)
-    return faults
+def groups_of(value):
+    """(event, index, group, indexes of our hooks in it) for each hook group of settings VALUE."""
+    hooks = value.get("hooks")
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for index, group in enumerate(groups if isinstance(groups, list) else ()):
+            inner = group.get("hooks") if isinstance(group, dict) else None
+            yield event, index, group, [
+                i for i, hook in enumerate(inner if isinstance(inner, list) else ()) if is_ours(hook)]
 
 
 def registrations(text):
-    """[(event, hook, alone)] of this program in settings TEXT; ALONE: its group is just {"hooks": [hook]}."""
-    text = text.removeprefix(BOM)
-    hooks = parse_settings(text).get("hooks") if text.strip(BLANKS) and root_of(text) >= 0 else None
-    found = []
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for group in groups if isinstance(groups, list) else ():
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            found.extend((event, hook, group == {"hooks": [hook]}) for hook in inner or () if is_ours(hook))
-    return found
+    """[(event, hook)] of this program in settings TEXT."""
+    return [(event, group["hooks"][i]) for event, _, group, ours in groups_of(parse_settings(text)[0]) for i in ours]
 
 
-def first_ours(text, at):
-    """(container, index) of our first hook in the event's array that opens at AT: the group if it is alone there."""
-    for number, (_, _, start, _) in enumerate(children(text, at)[0]):
-        inner = member(text, start, "hooks") if text[start] == "{" else None
-        if inner is None or text[inner] != "[":
-            continue
-        hooks = children(text, inner)[0]
-        for index, (_, _, begin, _) in enumerate(hooks):
-            if is_ours(value_at(text, begin)):
-                return (at, number) if len(hooks) == 1 else (inner, index)
-    return None
-
-
-def without_ours(text, event):
-    """TEXT without our hooks on EVENT. Each removal is followed by a fresh look: positions have moved."""
-    while True:
-        at = member(text, hooks_of(text), event)
-        place = first_ours(text, at) if at is not None and text[at] == "[" else None
-        if place is None:
-            return text
-        text = removed(text, *place)
+def with_container(text, path, empty):
+    """TEXT with EMPTY at PATH where nothing is; SettingsFault if something of another type is."""
+    at = place_in(text, path)
+    if at is None:
+        return inserted(text, path[:-1], empty, path[-1])
+    if text[at] != str(empty)[0]:
+        raise SettingsFault(f"{'.'.join(path)} is no {'list' if empty == [] else 'object'}", text, at)
+    return text
 
 
 def merge_settings(text, entries):
     """TEXT of a settings file with ENTRIES ({event: group}) registered once each; every other byte stays."""
-    mark, text = text[:text.startswith(BOM)], text.removeprefix(BOM)
-    text = text if text.strip(BLANKS) else "{}\n"
-    if hooks_of(text) is None:
-        text = inserted(text, skip(text, 0), "hooks", {})
+    if not text.strip(BOM + BLANKS):
+        text += "{}\n"
     for event, group in entries.items():
-        text = with_entry(text, event, group)
-    return mark + text
+        if [found for name, _, found, ours in groups_of(parse_settings(text)[0]) if ours and name == event] != [group]:
+            text = with_container(remove_settings(text, ("hooks", event), event), ("hooks",), {})
+            text = inserted(with_container(text, ("hooks", event), []), ("hooks", event), group)
+    return text
 
 
-def with_entry(text, event, group):
-    at = member(text, hooks_of(text), event)
-    if at is not None and text[at] != "[":
-        raise SettingsFault(f"hooks.{event} is no list", text, at)
-    ours = [(hook, alone) for name, hook, alone in registrations(text) if name == event]
-    if ours == [(group["hooks"][0], True)]:
-        return text
-    text = without_ours(text, event) if ours else text
-    if at is None:
-        text = inserted(text, hooks_of(text), event, [])
-    return inserted(text, member(text, hooks_of(text), event), None, group)
+def remove_settings(text, keep=(), only=""):
+    """TEXT without our hooks (ONLY on one event); a container that this empties goes too, unless its key is in KEEP."""
+    emptied = []
+    for event, index, group, ours in reversed(list(groups_of(parse_settings(text)[0]))):      # what is before stays put
+        if ours and only in ("", event):
+            path, whole = ("hooks", event, index), len(ours) == len(group["hooks"])
+            for place in [path] if whole else [(*path, "hooks", i) for i in reversed(ours)]:
+                text = removed(text, place)
+            emptied.append(path[:2])
+    for path in dict.fromkeys([*emptied, ("hooks",)] if emptied else ()):
+        if path[-1] not in keep and not children(text, place_in(text, path))[0]:
+            text = removed(text, path)
+    return text
 
 
-def remove_settings(text, keep=()):
-    """TEXT without our hooks on any event; a container that this empties goes too, unless its key is in KEEP."""
-    mark, text = text[:text.startswith(BOM)], text.removeprefix(BOM)
-    if not text.strip(BLANKS):
-        return mark + text
-    root = root_of(text)
-    events = dict.fromkeys(event for event, _, _ in registrations(text))
-    for event in events:
-        text = without_ours(text, event)
-        text = without_empty(text, hooks_of(text), event, keep)
-    return mark + (without_empty(text, root, "hooks", keep) if events else text)
+def unmerged(text, before):
+    """Settings TEXT without us: BEFORE, the text as it was ahead of the install, if nothing else has changed since."""
+    entries, keep = {event: {"hooks": [hook]} for event, hook in registrations(text)}, ()
+    try:
+        if before is not None and not registrations(before):
+            if merge_settings(before, entries) == text:
+                return before
+            keep = ("hooks", *parse_settings(before)[0].get("hooks", ()))
+    except SettingsFault:
+        pass                        # a backup that says nothing
+    return remove_settings(text, keep)
 
 
-def without_empty(text, at, key, keep):
-    kids = children(text, at)[0]
-    index = [child[0] for child in kids].index(key)
-    return text if key in keep or children(text, kids[index][2])[0] else removed(text, at, index)
+def well_formed(group):
+    """Is a hook group of a shape that every client reads?"""
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    return isinstance(hooks, list) and isinstance(group.get("matcher", ""), str) and all(
+        isinstance(hook, dict) and isinstance(hook.get("type"), str)
+        and (hook["type"] != "command" or isinstance(hook.get("command"), str))
+        and type(hook.get("timeout", 1)) in (int, float) and hook.get("timeout", 1) > 0 for hook in hooks)
 
 
-def containers(text):
-    """The keys that remove_settings must keep: what stood in settings TEXT before the first install."""
-    text = text.removeprefix(BOM)
-    hooks = parse_settings(text).get("hooks") if text.strip(BLANKS) else None
-    return ("hooks", *hooks) if isinstance(hooks, dict) else ()
+# -- files and processes
+
+class Place:
+    """Where an installation of one scope lies; project and local are those of the working directory."""
+
+    def __init__(self, scope, environ):
+        import os
+        config = config_dir(environ)
+        try:
+            self.settings = f"{config if scope == 'user' else os.getcwd()}/{SCOPES[scope]}"
+        except FileNotFoundError:
+            raise Refusal("the working directory is gone; go to the project's") from None
+        self.home = f"{config}/{HOOK_DIR}"
+        self.source, self.backup = os.path.realpath(__file__), f"{self.settings}.session-contract-backup"
+        self.module = f"{self.home}/session_contract.py"
+        self.gate, self.rest = f"{self.home}/gate.py", f"{self.home}/rest.py"
+        self.copies = (self.module, self.gate, self.rest)
+        self.launcher, self.register = f"{self.home}/{LAUNCHER}", f"{self.home}/registered"
+        # What is registered: the launcher alone. Without it the shell exits 127, which is harmless.
+        self.command = shell_word(self.launcher)
+
+
+def bytes_of(path):
+    return read_file(path, LIMITS["payload"])
 
 
 def hook_entries(command):
-    """The group to register for each event. What a Stop shows while it runs says who is at it: a check may take minutes."""
+    """The group to register for each event. What a Stop shows says who is at it: a check may take minutes."""
     told = {"Stop": {"statusMessage": f"{NAME}: may this turn end?"}}
     return {event: {"hooks": [{"type": "command", "command": command, "timeout": seconds, **told.get(event, {})}]}
             for event, seconds in TIMEOUTS.items()}
@@ -5599,81 +5542,38 @@ def hook_entries(command):
 
 def launcher_text(python, home):
     """The launcher for an interpreter and the folder it lies in."""
-    import shlex
-    text = LAUNCHER_TEXT.replace("@OTHERS@", OTHER_PYTHONS).replace("@HOME@", shlex.quote(home))
-    return text.replace("@PYTHON@", shlex.quote(python))
+    text = LAUNCHER_TEXT.replace("@OTHERS@", OTHER_PYTHONS).replace("@HOME@", shell_word(home))
+    return text.replace("@PYTHON@", shell_word(python))
 
 
 def launcher_python(text):
     """The interpreter that a launcher names, "" if none can be read."""
-    import shlex
-    lines = [line for line in text.splitlines() if line.startswith("p=")]
-    try:
-        return shlex.split(lines[0][2:])[0] if lines else ""
-    except (ValueError, IndexError):
-        return ""
+    import re
+    found = re.search("\np='?(/.*?)'?\r?\n", text)
+    return found[1].replace("'\\''", "'") if found else ""
 
 
-def command_line(launcher, windows=False):
-    """What is registered: the quoted launcher alone. Without it the shell exits 127, which is harmless (HOST 4)."""
-    import shlex
-    return shlex.quote(launcher.replace("\\", "/") if windows else launcher)
-
-
-# -- files and processes
-
-class Place(Record):
-    """Where an installation of one scope lies."""
-
-    fields = {"home": "", "module": "", "gate": "", "launcher": "", "register": "", "command": "",
-              "settings": "", "backup": ""}
-
-
-def own_file():
-    import os
-    return os.path.realpath(__file__)
-
-
-def place_of(scope, environ):
-    """The Place for a scope; project and local are those of the working directory."""
-    import os
-    config = config_dir(environ)
-    home = f"{config}/{HOOK_DIR}"
-    try:
-        settings = f"{config if scope == 'user' else os.getcwd()}/{SCOPES[scope]}"
-    except FileNotFoundError:
-        raise Refusal("the working directory is gone; go to the project's") from None
-    if any(ord(char) < 32 or 0xD800 <= ord(char) < 0xE000 for char in home + settings):
-        raise Refusal(f"{home!r} cannot be written into a settings file: rename the folder or set CLAUDE_CONFIG_DIR")
-    return Place(home=home, module=f"{home}/session_contract.py", gate=f"{home}/gate.py", launcher=f"{home}/{LAUNCHER}",
-                 register=f"{home}/registered", command=command_line(f"{home}/{LAUNCHER}", os.name == "nt"),
-                 settings=settings, backup=settings + BACKUP)
-
-
-def by_hand(environ, verb):
-    """Refuse in the agent's shell: what gates the agent is not the agent's to install or remove."""
-    if environ.get("CLAUDECODE"):
-        raise Refusal(f"{verb} is the operator's: run it in a terminal of your own (--dry-run shows what it would do)")
+def parts_of(source):
+    """SOURCE, the bytes of this file, as its three installed copies: the whole, the front, all but the commands."""
+    return source, source.partition(FRONT_END)[0] + b"\n", source.partition(HOOK_END)[0] + b"\n"
 
 
 def write_whole(path, data, mode=None):
     """DATA to PATH whole or not at all: a file beside the real target, then renamed. Links and an old mode stay."""
     import os
-    path = os.path.realpath(path)
-    folder, name = os.path.split(path)
-    temporary = f"{folder}/.{name}.{os.getpid()}.tmp"
+    import tempfile
+    path, temporary = os.path.realpath(path), ""
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         old = os.stat(path) if os.path.exists(path) else None
         if old and not old.st_mode & 0o222:
             raise PermissionError(0, "it is read-only; chmod u+w it first")
-        fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-        try:
-            write_all(fd, data)
+        fd, temporary = tempfile.mkstemp(dir=os.path.dirname(path), prefix=f".{NAME}.")
+        with open(fd, "wb") as file:
+            file.write(data)
+            file.flush()
             os.fsync(fd)
-        finally:
-            os.close(fd)
-        if old and os.name == "posix" and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+        if old and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
             os.chown(temporary, old.st_uid, old.st_gid)     # run by root: the file stays its owner's
         os.chmod(temporary, mode or (old.st_mode & 0o7777 if old else 0o600))
         os.replace(temporary, path)
@@ -5691,43 +5591,33 @@ def quietly(remove, path):
 
 
 def answers(python):
-    """(major, minor) of an interpreter that runs with the launcher's flags, None if it does not."""
+    """(major, minor) of an interpreter that runs with the launcher's flags, () if it does not."""
     import subprocess
     try:
         run = subprocess.run([python, "-I", "-S", "-c", "import sys; print(*sys.version_info[:2])"], cwd="/",
-                             timeout=20, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        major, minor = run.stdout.split()
-        return (int(major), int(minor)) if not run.returncode else None
+                             timeout=20, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+        return tuple(map(int, run.stdout.split()))
     except (OSError, ValueError, subprocess.SubprocessError):
-        return None
-
-
-def python_paths(real, version, home):
-    """Where the interpreter REAL may also be found, best first. Names without a patch version survive an upgrade."""
-    name = f"python{version[0]}.{version[1]}"
-    brew = [f"{prefix}/opt/python@{name[6:]}/bin/{name}" for prefix in (
-        "/opt/homebrew", "/usr/local", "/home/linuxbrew/.linuxbrew")]
-    return [f"/usr/bin/{name}", *brew, f"/usr/local/bin/{name}", f"{home}/.local/bin/{name}",
-            f"{real.rpartition('/')[0]}/{name}", real]
+        return ()
 
 
 def recorded_python(environ):
     """The interpreter for the launcher: no shim and no venv (both can go), and it must answer as what it is."""
     import os
-    version = sys.version_info[:2]
-    real = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable or "")
-    if os.path.exists(f"{os.path.dirname(os.path.dirname(real))}/pyvenv.cfg"):      # a venv made with copies
-        real = os.path.realpath(f"{sys.base_prefix}/bin/python{version[0]}.{version[1]}")
-    for path in python_paths(real, version, environ.get("HOME", "")):
-        if os.path.realpath(path) == real and answers(path) == version:
+    name = "python{}.{}".format(*sys.version_info)
+    base = f"{sys.base_prefix}/bin/{name}"
+    real = os.path.realpath(base if os.path.exists(base) else sys.executable or "")
+    homes = [home.format(name[6:]) for home in PYTHON_HOMES] + [environ.get("HOME", "") + "/.local", sys.base_prefix]
+    for path in [f"{home}/bin/{name}" for home in homes] + [real]:
+        if os.path.realpath(path) == real and answers(path) == sys.version_info[:2]:
             return path
-    raise Refusal(f"the interpreter {real or '?'} does not answer to -I -S -c; run install with another Python")
+    raise Refusal(f"the interpreter {real} does not answer to -I -S -c; run install with another Python")
 
 
-def prove(commands, environ):
-    """Run the installed COMMANDS ({event: line}) through `sh -c` in a scratch store, as the client does; the block.
+def prove(command, environ):
+    """Run COMMAND through `sh -c` on samples in a scratch store, as the client does; the block it produced.
 
-    Refusal with what came back where one of DEMO's steps, or a start, is not answered as it must be.
+    Refusal with what came back where a start, or one of DEMO's steps, is not answered as it must be.
     """
     import json
     import os
@@ -5735,18 +5625,19 @@ def prove(commands, environ):
     import tempfile
     env = {name: value for name, value in environ.items() if not name.startswith(("SESSION_CONTRACT", "CLAUDE"))}
     steps = [("", "SessionStart", {"source": "startup"}), *DEMO]
+    right = (0, ""), (0, "armed"), (HOLD, HELD), (0, ""), (0, "released"), (0, "")
     block = ""
     with tempfile.TemporaryDirectory() as scratch:
         env["SESSION_CONTRACT_DIR"] = os.path.realpath(scratch)
-        for (_, event, fields), (status, shown) in zip(steps, PROOF):
+        for (_, event, fields), (status, shown) in zip(steps, right):
             payload = {"hook_event_name": event, "session_id": "proof", "cwd": scratch, "transcript_path": "",
                        "permission_mode": "default", "stop_hook_active": False, **fields}
             try:
-                run = subprocess.run(["sh", "-c", commands[event]], input=json.dumps(payload).encode(), env=env,
-                                     cwd=scratch, capture_output=True, timeout=60, check=False)
+                run = subprocess.run(["sh", "-c", command], input=json.dumps(payload).encode(), env=env, cwd=scratch,
+                                     capture_output=True, timeout=60, check=False)
             except (OSError, subprocess.SubprocessError) as error:
                 raise Refusal(f"the command for {event} could not be run: {error}") from None
-            said = run.stdout.decode("utf-8", "replace") + run.stderr.decode("utf-8", "replace")
+            said = (run.stdout + run.stderr).decode("utf-8", "replace")
             if run.returncode != status or shown not in said:
                 raise Refusal(f"the command for {event} failed its proof: exit {run.returncode} where {status} is right"
                               f"{shown and f', with {shown!r}'}; it said: {one_line(said, 300) or 'nothing'}")
@@ -5754,535 +5645,345 @@ def prove(commands, environ):
     return block
 
 
-# What a start and then each step of DEMO must come to: exit status, and what must be said.
-PROOF = ((0, ""), (0, "armed"), (HOLD, HELD), (0, ""), (0, "released"), (0, ""))
+# -- install and uninstall
 
-
-# -- install
-
-def planned(path, change):
-    """(old bytes or None, new bytes) of a settings file under CHANGE; Refusal where it must not be touched."""
-    old = read_file(path, 64 << 20)
-    try:
-        return old, change(settings_text(old or b"")).encode("utf-8")
-    except SettingsFault as fault:
-        raise Refusal(f"{path}, {fault}. Nothing was changed; mend that and try again") from None
-
-
-def difference(path, old, new):
-    """A unified diff for a person's eyes."""
+def planned(args, environ, place, change):
+    """(old bytes or None, new bytes) of a settings file under CHANGE; with --dry-run the difference is shown."""
     import difflib
-    before, after = ((data or b"").decode("utf-8", "replace").splitlines() for data in (old, new))
-    return "\n".join(difflib.unified_diff(before, after, path if old is not None else "/dev/null", path, lineterm=""))
+    old, path = bytes_of(place.settings), place.settings
+    try:
+        new = change(settings_text(old or b"")).encode("utf-8")
+    except ValueError as fault:         # a SettingsFault, or a path that is no Unicode
+        raise Refusal(f"{path}, {fault}. Nothing was changed; mend that and try again") from None
+    if args.dry_run:
+        before, after = (data.decode("utf-8").splitlines() for data in (old or b"", new))
+        rows = difflib.unified_diff(before, after, path if old is not None else "/dev/null", path, lineterm="")
+        show("\n".join(rows) or f"{path} would stay as it is")
+    elif environ.get("CLAUDECODE"):     # what gates the agent is not the agent's to install or remove
+        raise Refusal("this is the operator's: run it in a terminal of your own (--dry-run shows what it would do)")
+    return old, new
 
 
 def change_settings(place, old, new, backup=True):
     """Write NEW settings, with a backup of OLD; Refusal if another program wrote the file since it was read."""
     if old is not None and backup:
         write_whole(place.backup, old)
-    if read_file(place.settings, 64 << 20) != old:
+    if bytes_of(place.settings) != old:
         raise Refusal(f"{place.settings} changed while this ran; nothing was written, try again")
     write_whole(place.settings, new)
 
 
-def hook_part(source):
-    """The front of SOURCE, the bytes of this file: what an event imports first."""
-    return source.partition(FRONT_END)[0] + b"\n"
-
-
 def put_files(place, python):
-    """The copies, their bytecode and the launcher. A copy that is the same is not written: its bytecode stays valid."""
+    """The copies, their bytecode (without it every event would compile the file), the launcher, who registers it."""
     import subprocess
-    source = read_file(own_file(), 16 << 20)
-    for path, data in ((place.module, source), (place.gate, hook_part(source))):
-        if read_file(path, 16 << 20) != data:
-            write_whole(path, data, 0o644)
-    # Importing writes the bytecode where it is missing or stale. Without it every event would compile the file.
-    subprocess.run([python, "-I", "-S", "-c", "import sys; sys.path.append(sys.argv[1]); import gate, session_contract",
-                    place.home], capture_output=True, check=False, timeout=60)
+    for path, data in zip(place.copies, parts_of(bytes_of(place.source))):
+        write_whole(path, data, 0o644)
+    subprocess.run([python, "-I", "-S", "-m", "py_compile", *place.copies],
+                   capture_output=True, check=False, timeout=60)
     write_whole(place.launcher, launcher_text(python, place.home).encode("utf-8"), 0o755)
-
-
-def cmd_install(args, environ, now):
-    """Copy, prove, then register: what cannot be proved is never registered, and what stood before comes back."""
-    place = place_of(args.scope, environ)
-    old, new = planned(place.settings, lambda text: merge_settings(text, hook_entries(place.command)))
-    if args.dry_run:
-        print(difference(place.settings, old, new) or f"{place.settings} would stay as it is")
-        print(f"# {place.home} would hold session_contract.py, its bytecode and {LAUNCHER}; nothing was changed")
-        return 0
-    by_hand(environ, "install")
-    python = recorded_python(environ)
-    before = {path: read_file(path, 16 << 20) for path in (place.module, place.gate, place.launcher, place.register)}
-    try:
-        put_files(place, python)
-        block = prove(dict.fromkeys(TIMEOUTS, place.command), environ)
-        write_whole(place.register, "".join(f"{path}\n" for path in dict.fromkeys(
-            [*registered_files(place), place.settings])).encode("utf-8"))
-        if new != old:
-            change_settings(place, old, new)
-    except BaseException:
-        restore(place, before)
-        raise
-    print(f"{place.command}\n  runs {python}\n{place.settings}: " + (
-        "as it was, one entry an event" if new == old else "one entry each for " + ", ".join(TIMEOUTS)))
-    if old is not None and new != old:
-        print(f"  what it was: {place.backup}")
-    print(f"Proved: each command was run on samples. The hold it produced:\n\n{block}")
-    print("Sessions already open are covered too, about two seconds from now. `doctor` checks all of this again.")
-    if args.scope == "project":
-        print("The line names a path of this machine: others who check the project out install for themselves.")
-    found = [row for row in diagnose(survey(environ, proof=False)) if row["id"] in INERT + DOUBTFUL]
-    for row in found:
-        print(f"{'NOT IN FORCE' if row['id'] in INERT else 'WARNING'}: {row['what']}. {row['mend']}.")
-    return 1 if any(row["id"] in INERT for row in found) else 0
+    settings = sorted({*registered_files(place), place.settings})
+    write_whole(place.register, "\n".join(settings).encode("utf-8", "surrogateescape"))
 
 
 def registered_files(place):
     """The settings files that installs on record have written to."""
-    return (read_file(place.register, 1 << 20) or b"").decode("utf-8", "replace").splitlines()
+    return (bytes_of(place.register) or b"").decode("utf-8", "surrogateescape").splitlines()
 
 
-def restore(place, before):
-    """Put back what stood in the folder; where nothing did, nothing stays."""
+def cmd_install(args, environ, now):
+    """Copy, prove, then register: what cannot be proved is never registered, and what stood before comes back."""
     import os
-    for path, data in before.items():
-        if data is None:
-            quietly(os.unlink, path)
-        elif read_file(path, 16 << 20) != data:
-            write_whole(path, data, 0o755 if path == place.launcher else 0o644)
-    if before[place.module] is None:
-        drop_folder(place)
+    place = Place(args.scope, environ)
+    old, new = planned(args, environ, place, lambda text: merge_settings(text, hook_entries(place.command)))
+    if args.dry_run:
+        return 0
+    python = recorded_python(environ)
+    before = {path: bytes_of(path) for path in (*place.copies, place.launcher, place.register)}
+    try:
+        put_files(place, python)
+        block = prove(place.command, environ)
+        if new != old:
+            change_settings(place, old, new)
+    except BaseException:
+        for path, data in before.items():
+            if data is not None:
+                write_whole(path, data)
+            else:
+                quietly(os.unlink, path)
+        if before[place.module] is None:
+            drop_folder(place)
+        raise
+    show(f"{place.command}\n  runs {python}\n{place.settings}: one entry each for {', '.join(TIMEOUTS)}"
+         + (f"\n  what it was: {place.backup}" if old is not None and new != old else ""))
+    show(f"Proved: each command was run on samples. The hold it produced:\n\n{block}\n"
+         "Sessions already open are covered too, about two seconds from now. `doctor` checks all of this again.")
+    if args.scope == "project":
+        show("The line names a path of this machine: others who check the project out install for themselves.")
+    found = settings_findings(environ)[0]
+    for name, what, mend in found:
+        show(f"{'NOT IN FORCE' if name in INERT else 'WARNING'}: {what}. {mend}.")
+    return int(any(name in INERT for name, _, _ in found))
 
 
 def drop_folder(place):
     """Remove what install put into its folder, and the folder if nothing else is in it."""
-    import glob
     import os
-    for path in (place.launcher, place.module, place.gate, place.register,
-                 *glob.glob(glob.escape(place.home) + "/__pycache__/session_contract.*.pyc"),
-                 *glob.glob(glob.escape(place.home) + "/__pycache__/gate.*.pyc")):
+    import shutil
+    for path in (place.launcher, *place.copies, place.register):
         quietly(os.unlink, path)
-    quietly(os.rmdir, f"{place.home}/__pycache__")
+    shutil.rmtree(f"{place.home}/__pycache__", ignore_errors=True)
     quietly(os.rmdir, place.home)
-
-
-# -- uninstall
-
-def still_registered(path, command):
-    """Does a settings file register COMMAND? One that cannot be read counts as if it did."""
-    try:
-        data = read_file(path, 64 << 20)
-        return data is not None and any(hook["command"] == command for _, hook, _ in registrations(settings_text(data)))
-    except (StoreError, SettingsFault):
-        return True
-
-
-def unmerged(text, before):
-    """Settings TEXT without us: BEFORE, the text as it was ahead of the install, if nothing else has changed since."""
-    entries = {event: {"hooks": [hook]} for event, hook, _ in registrations(text)}
-    try:
-        if before is not None and not registrations(before):
-            return before if merge_settings(before, entries) == text else remove_settings(text, containers(before))
-    except SettingsFault:
-        pass                        # a backup that says nothing
-    return remove_settings(text)
 
 
 def cmd_uninstall(args, environ, now):
     """Remove our entries, then the folder once no settings file on record registers it; contracts and logs stay."""
-    place = place_of(args.scope, environ)
-    kept = read_file(place.backup, 64 << 20)
-    before = kept.decode("utf-8", "replace") if kept is not None else None
-    old, new = planned(place.settings, lambda text: unmerged(text, before))
+    import os
+    place = Place(args.scope, environ)
+    kept = bytes_of(place.backup)
+    before = None if kept is None else kept.decode("utf-8", "replace")
+    old, new = planned(args, environ, place, lambda text: unmerged(text, before))
     if args.dry_run:
-        print(difference(place.settings, old, new) if old is not None and old != new else "nothing would change in "
-              + place.settings)
-        return 0
-    by_hand(environ, "uninstall")
-    changed = old is not None and new != old
+        return
+    changed = new != (old or b"")
     if changed:
         take_out(place, old, new, kept)
     others = [path for path in registered_files(place) if path != place.settings
-              and still_registered(path, place.command)]
-    there = read_file(place.launcher, 1 << 20) is not None or read_file(place.module, 16 << 20) is not None
-    if there and not others:
+              for text, _, fault in [read_settings(path)]
+              if fault or place.command in [hook["command"] for _, hook in registrations(text)]]
+    there = os.path.exists(place.home)
+    if not others:
         drop_folder(place)
-    print(f"{place.settings}: " + ("our entries are out" if changed else "nothing of ours is in it"))
-    print(f"{place.home}: " + (f"stays, {', '.join(others)} still runs it" if others else
-                               "removed" if there else "was not there"))
+    show(f"{place.settings}: {'our entries are out' if changed else 'nothing of ours is in it'}\n{place.home}: " + (
+        f"stays, {', '.join(others)} still runs it" if others else "removed" if there else "was not there"))
     for contract in contracts_in(Store(store_dir(environ))):
         if contract["state"] in LIVE:
-            print(f"still {contract['state']}, and no longer held: session {contract['session']}: {quoted(contract)}")
-    return 0
+            show(f"still {contract['state']}, and no longer held: session {contract['session']}: {quoted(contract)}")
 
 
 def take_out(place, old, new, kept):
     """Write settings without us. A file that install made goes again, and so does a backup that says nothing new."""
     import os
-    if kept is None and new.strip() == b"{}" and not os.path.islink(place.settings):
-        change_settings(place, old, new, backup=False)
-        quietly(os.unlink, place.settings)
-        if place.settings.endswith("/.claude/" + os.path.basename(place.settings)) and not place.home.startswith(
-                os.path.dirname(place.settings) + "/"):
-            quietly(os.rmdir, os.path.dirname(place.settings))
-        return
-    change_settings(place, old, new, backup=new != kept)
-    if new == kept:
-        quietly(os.unlink, place.backup)
+    gone = kept is None and new.strip() == b"{}" and not os.path.islink(place.settings)
+    change_settings(place, old, new, backup=not gone and new != kept)
+    if gone or new == kept:
+        quietly(os.unlink, place.settings if gone else place.backup)
+    if gone and place.settings.endswith(tuple(SCOPES.values())[1:]):
+        quietly(os.rmdir, os.path.dirname(place.settings))      # a project's .claude, if nothing else is in it
 
 
-# -- doctor
+# -- doctor: what is wrong, as (id, what, mend)
 
-# id: what is wrong, how to mend it. Facts are filled in.
-FINDINGS = {
-    "not-installed": ("nothing of this program is registered in any settings file", "Run `install`"),
-    "entry-missing": ("{event} has no entry in {path}", "Run `install`"),
-    "entry-twice": ("{event} is registered {count} times ({paths})", "Run `install`, `uninstall` for the other scope"),
-    "entry-path": ("{event} in {path} runs {command}, and there is no such file", "Run `install`"),
-    "entry-shape": ("{event} in {path} runs {command}, which is not what install registers", "Run `install`"),
-    "entry-timeout": ("{event} in {path} has a timeout of {seconds} where {right} is right", "Run `install`"),
-    "copy-missing": ("{path} is gone", "Run `install` from a fresh session_contract.py"),
-    "copy-stale": ("{path} differs from the file that runs now", "Run `install` with the newer of the two"),
-    "launcher-missing": ("{path} is gone", "Run `install`"),
-    "launcher-mode": ("{path} is not executable", "Run `chmod +x {path}`"),
-    "launcher-crlf": ("{path} has CRLF line ends, so that no shell can run it", "Run `install`"),
-    "launcher-changed": ("{path} is not as install wrote it", "Run `install`"),
-    "python-gone": ("the recorded interpreter {path} is gone or cannot be run", "Run `install` with another one"),
-    "python-silent": ("the recorded interpreter {path} does not answer", "Run `install` with another one"),
-    "python-old": ("the interpreter {path} is Python {version}, 3.9 is needed", "Run `install` with a newer one"),
-    "bytecode-missing": ("no bytecode of {path} for Python {version}: every event compiles it anew", "Run `install`"),
-    "bytecode-unwritable": ("{path} cannot be written, and holds no bytecode", "Make it writable, then run `install`"),
-    "proof-failed": ("{why}", "Run `install`; it says more"),
-    "settings-unreadable": ("{path} cannot be read: {why}", "Mend its type or its permissions"),
-    "settings-broken": ("{path}, {why}", "Mend that line: until then the client ignores the whole file"),
-    "settings-bom": ("{path} begins with a byte order mark, which older clients reject", "Save it as UTF-8 without it"),
-    "settings-shape": ("{path}, {why}: such an entry is skipped, by older clients with every hook beside it",
-                       "Mend or remove it"),
-    "hooks-disabled": ("disableAllHooks is on in {path}", "Take it out"),
-    "managed-only": ("{path} allows only hooks of the organization (allowManagedHooksOnly)", "Ask its administrator"),
-    "switched-off": ("SESSION_CONTRACT={value} is set in {path}: the hook is off", "Take it out there"),
-    "observing": ("SESSION_CONTRACT={value} is set in {path}: nothing is held", "Take it out there"),
-    "switch-unknown": ("SESSION_CONTRACT={value} in {path} is no known word; the hook is on", "Use 0, 1 or observe"),
-    "store-elsewhere": ("SESSION_CONTRACT_DIR is set in {path} and not in this shell", "Export it here too"),
-    "store-path": ("{why}", "Set it to an absolute path"),
-    "store-link": ("the store {path} is a symbolic link", "Make it a directory of its own"),
-    "store-kind": ("the store {path} is no directory", "Move it away"),
-    "store-owner": ("the store {path} belongs to user {owner}", "Give it to your own user (chown -R)"),
-    "store-mode": ("the store {path} is open to others (mode {mode})", "Run `chmod 700 {path}`"),
-    "store-denied": ("the store {path} cannot be read and written", "Run `chmod u+rwx {path}`"),
-    "own-file": ("{path} is not used: {why}", "Mend or remove it"),
-    "contract-broken": ("{path} cannot be read as a contract: {why}", "Remove it, or type \"stop\" in its session"),
-    "session-bad": ("session {session} is no session id", "Give --session an id of the client"),
-    "not-seen": ("no firing seen in session {session} (its first turn must have ended)",
-                 "Type `contract: status` there: a hook that fires answers by itself"),
-    "fields-missing": ("the client's {event} lacks {fields}", "Report it with the client's version"),
-    "plugin-too": ("settings and the plugin {plugin} both register this program", "Keep one of them"),
-}
 INERT = ("hooks-disabled", "managed-only", "settings-broken", "switched-off")      # whatever is registered
-DOUBTFUL = ("settings-bom", "settings-shape")       # read by 2.1.332, as seen on it; not by every client before it
+AGAIN, READABLE = "Run `install`", "Mend its path, its type or its permissions"
 
-# Payload fields that decisions rest on (HOST 1).
+# Payload fields that decisions rest on.
 NEEDED = {
     "UserPromptSubmit": ("prompt", "session_id", "transcript_path"),
     "Stop": ("last_assistant_message", "session_id", "transcript_path", "permission_mode", "background_tasks",
              "session_crons", "stop_hook_active")}
 
 
-def finding(name, **facts):
-    what, mend = FINDINGS[name]
-    return {"id": name, "what": what.format(**facts), "mend": mend.format(**facts)}
-
-
-def diagnose(facts):
-    """What is wrong in FACTS (see survey), as findings: id, what, mend."""
-    readable = [(path, text, value) for path, text, value, name, why in facts["files"] if not name]
-    found = [finding(name, path=path, why=why) for path, _, _, name, why in facts["files"] if name]
-    for path, text, value in readable:
-        found += settings_findings(path, text, value)
-    found += entry_findings(readable, facts["place"], facts["runnable"])
-    found += copy_findings(facts) if facts["installed"] else []
-    found += switch_findings([("the environment", facts["environ"])] + [
-        (path, value["env"]) for path, _, value in readable if isinstance(value.get("env"), dict)])
-    found += facts["store"] + facts["session"]
-    found += [finding("proof-failed", why=facts["proof"])] if facts["proof"] and not found else []
-    return found
-
-
-def settings_findings(path, text, value):
-    """Faults of one settings file that reach beyond our own entries."""
-    found = [finding("settings-bom", path=path)] if text.startswith(BOM) else []
-    found += [finding("settings-shape", path=path, why=why) for why in misshapen(text.removeprefix(BOM))]
-    if value.get("disableAllHooks"):
-        found.append(finding("hooks-disabled", path=path))
-    if value.get("allowManagedHooksOnly") and path in managed_files():
-        found.append(finding("managed-only", path=path))
-    plugins = value.get("enabledPlugins")
-    found += [finding("plugin-too", plugin=name) for name, on in (plugins.items() if isinstance(plugins, dict) else ())
-              if on and name.split("@")[0] == NAME and registrations(text)]
-    return found
-
-
-def entry_findings(readable, place, runnable):
-    """Faults of our entries. The same line in several files runs once (HOST 12): only different ones are too many."""
-    ours = [(path, event, hook) for path, text, _ in readable for event, hook, _ in registrations(text)]
-    if not ours:
-        return [finding("not-installed")]
-    found = []
-    for event in TIMEOUTS:
-        here = [(path, hook) for path, name, hook in ours if name == event]
-        if not here:
-            found.append(finding("entry-missing", event=event, path=ours[0][0]))
-        if len(here) > len({path for path, _ in here}) or len({hook["command"] for _, hook in here}) > 1:
-            found.append(finding("entry-twice", event=event, count=len(here),
-                                 paths=", ".join(dict.fromkeys(path for path, _ in here))))
-        for path, hook in here:
-            found += one_entry(path, event, hook, place, runnable)
-    return found
-
-
-def one_entry(path, event, hook, place, runnable):
-    if hook["command"] != place.command:
-        gone = hook["command"] in runnable and not runnable[hook["command"]]
-        return [finding("entry-path" if gone else "entry-shape", event=event, path=path, command=hook["command"])]
-    if hook.get("timeout") != TIMEOUTS[event]:
-        return [finding("entry-timeout", event=event, path=path, seconds=hook.get("timeout"), right=TIMEOUTS[event])]
-    return []
-
-
-def copy_findings(facts):
-    """Faults of the installed copy, its launcher and the interpreter that the launcher names."""
-    place, launcher, python = facts["place"], facts["launcher"], facts["python"]
-    wanted = ((place.module, facts["module"], facts["own"]), (place.gate, facts["gate"], hook_part(facts["own"])))
-    found = [finding("copy-stale" if data is not None else "copy-missing", path=path)
-             for path, data, right in wanted if data != right]
-    if launcher is None:
-        return found + [finding("launcher-missing", path=place.launcher)]
-    if not facts["executable"]:
-        found.append(finding("launcher-mode", path=place.launcher))
-    if b"\r" in launcher:
-        return found + [finding("launcher-crlf", path=place.launcher)]
-    if launcher.decode("utf-8", "replace") != launcher_text(python["path"], place.home):
-        found.append(finding("launcher-changed", path=place.launcher))
-    if not python["there"]:
-        return found + [finding("python-gone", path=python["path"])]
-    if not python["version"]:
-        return found + [finding("python-silent", path=python["path"])]
-    version = ".".join(map(str, python["version"]))
-    if python["version"] < (3, 9):
-        return found + [finding("python-old", path=python["path"], version=version)]
-    if facts["gate"] is not None and not python["cached"]:
-        found.append(finding("bytecode-missing", path=place.gate, version=version) if python["cacheable"]
-                     else finding("bytecode-unwritable", path=place.home))
-    return found
-
-
-def switch_findings(environments):
-    """What SESSION_CONTRACT and SESSION_CONTRACT_DIR come to, in the environment and in the settings' "env"."""
-    found = []
-    for path, env in environments:
-        value = str(env.get("SESSION_CONTRACT", "")).strip().lower()
-        name = ("switched-off" if value in OFF_WORDS else "observing" if value == "observe" else
-                "" if value in ("", "1") else "switch-unknown")
-        found += [finding(name, value=value, path=path)] if name else []
-        folder = env.get("SESSION_CONTRACT_DIR", "")
+def diagnose(environ, session=""):
+    """All that is wrong; the registered command is only run where nothing else is."""
+    place = Place("user", environ)
+    found, ours = settings_findings(environ)
+    for check, *given in ((entry_findings, ours, place), (copy_findings, place, ours), (store_findings, environ),
+                          (session_findings, environ, session or environ.get("CLAUDE_CODE_SESSION_ID", ""))):
         try:
-            store_dir({"SESSION_CONTRACT_DIR": str(folder), "HOME": "/"})
+            found.extend(check(*given))
         except StoreError as error:
-            found.append(finding("store-path", why=f"{error}, in {path}"))
-        if folder and folder != environments[0][1].get("SESSION_CONTRACT_DIR"):
-            found.append(finding("store-elsewhere", path=path))
-    return found
+            found.append(("unreadable", str(error), READABLE))
+    try:
+        if not found:
+            prove(place.command, environ)
+    except Refusal as refusal:
+        found.append(("proof-failed", str(refusal), "Run `install`; it says more"))
+    return list(dict.fromkeys(found))
 
 
-def managed_files():
-    """The organization's policy files, with the folder of parts beside each."""
+def settings_findings(environ):
+    """(findings, [(path, event, hook)] of ours) of every settings file that the client would read here."""
     import glob
-    return [path for main in MANAGED for path in (main, *sorted(glob.glob(main[:-len(".json")] + ".d/*.json")))]
-
-
-def settings_files(environ):
-    """Every settings file that the client would read here, the organization's first."""
-    paths = managed_files()
+    paths = [path for main in MANAGED for path in (main, *sorted(glob.glob(main[:-len(".json")] + ".d/*.json")))]
+    found, ours = list(switch_findings("the environment", environ, environ)), []
     for scope in SCOPES:
         try:
-            paths.append(place_of(scope, environ).settings)
+            paths.append(Place(scope, environ).settings)
         except Refusal:
             continue                    # the working directory is gone, and its settings with it
-    return list(dict.fromkeys(paths))
+    for path in dict.fromkeys(paths):
+        text, value, fault = read_settings(path)
+        found.extend([fault] if fault else file_findings(path, text, value, environ))
+        ours.extend((path, *row) for row in registrations(text))
+    return found, ours
 
 
 def read_settings(path):
-    """(path, text, value, finding's name, why) of a settings file; None if there is none."""
+    """(text, value, None) of a settings file, or ("", {}, finding); what is not there is empty."""
     try:
-        data = read_file(path, 64 << 20)
-        if data is None:
-            return None
-        text = settings_text(data)
-        bare = text.removeprefix(BOM)
-        value = parse_settings(bare) if bare.strip(BLANKS) else {}
-        if bare.strip(BLANKS):
-            root_of(bare)
-            member(bare, skip(bare, 0), "hooks")
-        return path, text, value, "", ""
+        text = settings_text(bytes_of(path) or b"")
+        value = parse_settings(text)[0]
+        if value:
+            with_container(text, ("hooks",), {})
+        return text, value, None
     except StoreError as error:
-        return path, "", {}, "settings-unreadable", str(error).rpartition(": ")[2]
+        return "", {}, ("unreadable", str(error), READABLE)
     except SettingsFault as fault:
-        return path, "", {}, "settings-broken", str(fault)
+        return "", {}, ("settings-broken", f"{path}, {fault}",
+                        "Mend that line: until then the client ignores the whole file")
 
 
-def survey(environ, session="", proof=True):
-    """The facts that diagnose judges: the one part of doctor that looks at files and starts processes."""
+def file_findings(path, text, value, environ):
+    """Faults of one settings file that reach beyond our own entries."""
+    if text.startswith(BOM):
+        yield "settings-bom", f"{path} begins with a byte order mark, which older clients reject", "Save it without it"
+    for event, index in [(event, index) for event, index, group, _ in groups_of(value) if not well_formed(group)]:
+        yield ("settings-shape", f"{path}: number {index + 1} of hooks.{event} is skipped by the client, by older ones "
+               "with every hook beside it", "Give it the form of the entries that install makes")
+    if value.get("disableAllHooks"):
+        yield "hooks-disabled", f"disableAllHooks is on in {path}", "Take it out"
+    if value.get("allowManagedHooksOnly") and "managed-settings." in path:
+        yield "managed-only", f"{path} allows only hooks of the organization", "Ask its administrator"
+    plugins = value.get("enabledPlugins")
+    for name in [name for name in plugins if plugins[name]] if isinstance(plugins, dict) else ():
+        if name.partition("@")[0] == NAME and registrations(text):
+            yield "plugin-too", f"settings and the plugin {name} both register this program", "Keep one of them"
+    if isinstance(value.get("env"), dict):
+        yield from switch_findings(path, value["env"], environ)
+
+
+def switch_findings(where, env, environ):
+    """What SESSION_CONTRACT and SESSION_CONTRACT_DIR come to, in the environment or in the "env" of settings."""
+    value, folder = (str(env.get(name, "")).strip() for name in ("SESSION_CONTRACT", "SESSION_CONTRACT_DIR"))
+    told = f"SESSION_CONTRACT={value} is set in {where}: "
+    if value.lower() in OFF_WORDS:
+        yield "switched-off", told + "the hook is off", "Take it out there"
+    elif value.lower() == "observe":
+        yield "observing", told + "nothing is held", "Take it out there"
+    elif value not in ("", "1"):
+        yield "switch-unknown", told + "no known word, so the hook is on", "Use 0, 1 or observe"
+    if folder and folder != environ.get("SESSION_CONTRACT_DIR", "").strip():
+        yield "store-elsewhere", f"SESSION_CONTRACT_DIR is set in {where} and not in this shell", "Export it here too"
+
+
+def entry_findings(ours, place):
+    """Faults of our entries. The same line in several files runs once: only different ones are too many."""
+    if not ours:
+        yield "not-installed", "nothing of this program is registered in any settings file", AGAIN
+    for event, seconds in TIMEOUTS.items() if ours else ():
+        here = [(path, hook) for path, name, hook in ours if name == event]
+        paths = list(dict.fromkeys(path for path, _ in here))
+        if not here:
+            yield "entry-missing", f"{event} has no entry in {ours[0][0]}", AGAIN
+        if len(here) > len(paths) or len({hook["command"] for _, hook in here}) > 1:
+            yield ("entry-twice", f"{event} is registered {len(here)} times ({', '.join(paths)})",
+                   "Run `install`, `uninstall` for the other scope")
+        for path, hook in here:
+            if hook["command"] != place.command:
+                yield "entry-path", f"{event} in {path} runs {hook['command']}, not {place.command}", AGAIN
+            elif hook.get("timeout") != seconds:
+                yield "entry-timeout", f"{event} in {path} has a timeout of {hook.get('timeout')}, not {seconds}", AGAIN
+
+
+def copy_findings(place, ours):
+    """Faults of the installed copy, its launcher and the interpreter that the launcher names."""
+    import glob
     import os
-    place = place_of("user", environ)
-    files = [row for row in map(read_settings, settings_files(environ)) if row]
-    texts = [text for _, text, _, name, _ in files if not name]
-    ours = [(event, hook["command"]) for text in texts for event, hook, _ in registrations(text)]
-    launcher = read_quietly(place.launcher)
-    facts = {"environ": environ, "place": place, "files": files, "installed": bool(ours) or launcher is not None,
-             "module": read_quietly(place.module), "gate": read_quietly(place.gate), "launcher": launcher,
-             "own": read_quietly(own_file()),
-             "executable": os.access(place.launcher, os.X_OK), "python": python_facts(launcher, place),
-             "runnable": {command: is_there(command) for _, command in ours}, "proof": "",
-             "store": store_findings(environ), "session": session_findings(environ, session)}
-    commands = {event: command for event, command in ours if command == place.command}
-    if proof and set(commands) == set(TIMEOUTS):
-        try:
-            prove(commands, environ)
-        except Refusal as refusal:
-            facts["proof"] = str(refusal)
-    return facts
-
-
-def read_quietly(path):
-    try:
-        return read_file(path, 64 << 20)
-    except StoreError:
-        return None
-
-
-def is_there(command):
-    """Is there a file of ours behind a registered line? What names none is taken as there."""
-    import os
-    import shlex
-    try:
-        paths = [word for word in shlex.split(command) if word.endswith((f"/{LAUNCHER}", "session_contract.py"))]
-    except ValueError:
-        paths = []
-    return all(os.path.exists(os.path.expanduser(os.path.expandvars(path))) for path in paths)
-
-
-def python_facts(launcher, place):
-    """The interpreter that the launcher names: its version, and whether it has or may write bytecode."""
-    import os
-    path = launcher_python((launcher or b"").decode("utf-8", "replace").replace("\r", ""))
-    there = os.path.isfile(path) and os.access(path, os.X_OK)
-    version = answers(path) if there else None
-    cache = f"{place.home}/__pycache__"
-    names = os.listdir(cache) if os.path.isdir(cache) else []
-    tag = "-{}{}".format(*version) if version else "?"
-    return {"path": path, "there": there, "version": version, "cacheable": os.access(
-        cache if os.path.isdir(cache) else place.home, os.W_OK),
-            "cached": any(name.startswith("gate.") and name.endswith((tag + ".pyc", tag[1:] + ".pyc"))
-                          for name in names)}
+    source, launcher = bytes_of(place.source), bytes_of(place.launcher)
+    if launcher is None and not ours:
+        return
+    for path, right in zip(place.copies, parts_of(source)):
+        data = bytes_of(path)
+        if data is None:
+            yield "copy-missing", f"{path} is gone", "Run `install` from a fresh session_contract.py"
+        elif data != right:
+            yield "copy-stale", f"{path} differs from the file that runs now", "Run `install` with the newer of the two"
+    if launcher is None:
+        yield "launcher-missing", f"{place.launcher} is gone", AGAIN
+        return
+    if not os.access(place.launcher, os.X_OK):
+        yield "launcher-mode", f"{place.launcher} is not executable", f"Run `chmod +x {shell_word(place.launcher)}`"
+    python = launcher_python(launcher.decode("utf-8", "replace"))
+    if launcher != launcher_text(python, place.home).encode("utf-8"):
+        how = " but has CRLF line ends, which no shell can run" if b"\r" in launcher else ""
+        yield "launcher-changed", f"{place.launcher} is not as install wrote it{how}", AGAIN
+    version = answers(python)
+    if len(version) != 2:
+        yield "python-gone", f"the recorded interpreter {python} is gone or does not answer", AGAIN
+    elif version < (3, 9):
+        yield "python-old", "the interpreter {} is Python {}.{}, 3.9 is needed".format(python, *version), AGAIN
+    elif not glob.glob(glob.escape(place.home) + "/__pycache__/gate.*{}{}.pyc".format(*version)):
+        yield ("bytecode-missing", f"no bytecode of {place.gate}: every event compiles it anew",
+               f"See that {place.home} can be written, then run `install`")
 
 
 def store_findings(environ):
     """Faults of the store and of what the operator put beside it."""
-    import os
-    try:
-        path = store_dir(environ)
-    except StoreError:
-        return []                       # switch_findings has it
-    found = [finding("store-link", path=path)] if os.path.islink(path) else []
-    if not os.path.lexists(path):
-        return found
-    if not os.path.isdir(path):
-        return found + [finding("store-kind", path=path)]
-    for folder in (path, f"{path}/contracts", f"{path}/logs"):
-        if not os.path.isdir(folder):
-            continue
-        status = os.stat(folder)
-        if os.name == "posix" and status.st_uid != os.geteuid():
-            found.append(finding("store-owner", path=folder, owner=status.st_uid))
-        if os.name == "posix" and status.st_mode & 0o077:
-            found.append(finding("store-mode", path=folder, mode=f"{status.st_mode & 0o777:o}"))
-        if status.st_mode & 0o700 != 0o700 or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
-            found.append(finding("store-denied", path=folder))
-    return found + own_file_findings(path, environ) + contract_findings(Store(path))
-
-
-def own_file_findings(path, environ):
-    hook = Hook({}, environ, 0)
-    hook.store = Store(path)
-    hook.settings()
-    return [finding("own-file", path=note.partition(" is not used: ")[0], why=note.partition(" is not used: ")[2])
-            for note in hook.notes if " is not used: " in note]
-
-
-def contract_findings(store):
-    import os
-    found = []
-    for name in sorted(os.listdir(store.contracts)) if os.path.isdir(store.contracts) else ():
-        if not name.endswith(".json") or name.startswith("."):
-            continue
-        try:
-            loaded = store.load(name[:-len(".json")])
-            why = "" if loaded.kind == "ok" else loaded.why
-        except StoreError as error:
-            why = str(error)
-        found += [finding("contract-broken", path=f"{store.contracts}/{name}", why=why)] if why else []
-    return found
-
-
-def session_findings(environ, given):
-    """Has the hook fired in the session at hand, and with the fields that it needs?"""
-    given = given or environ.get("CLAUDE_CODE_SESSION_ID", "")
-    if not given:
-        return []
-    name = session_file(given)
-    if not name:
-        return [finding("session-bad", session=given)]
-    try:
-        store = Store(store_dir(environ))
-        loaded = store.load(name)
-        logged = bool(store.last_record(name))
-    except StoreError:
-        return [finding("not-seen", session=name)]
-    keys = loaded.contract["keys"] if loaded.kind == "ok" else {}
-    missing = {event: set(NEEDED[event]).difference(keys[event]) for event in NEEDED if event in keys}
-    found = [finding("fields-missing", event=event, fields=", ".join(sorted(fields)))
-             for event, fields in missing.items() if fields]
-    return found if keys or logged or seen_in_transcript(environ, given) else [finding("not-seen", session=name)]
-
-
-def seen_in_transcript(environ, session):
-    """Does the client's own record name us? Its stop_hook_summary rows list the commands that ran."""
     import glob
-    marks = (f"/{HOOK_DIR}/{LAUNCHER}".encode(), b"session_contract.py")
-    for path in glob.glob(f"{glob.escape(config_dir(environ))}/projects/*/{glob.escape(session)}.jsonl"):
-        data = read_tail(path, LIMITS["transcript"])[0] or b""
-        if any(b'"stop_hook_summary"' in line and any(mark in line for mark in marks) for line in data.split(b"\n")):
-            return True
-    return False
+    import os
+    store = Store(store_dir(environ))
+    for path in filter(os.path.lexists, (store.path, store.contracts, store.logs)):
+        folder, status = os.path.isdir(path), os.stat(path, follow_symlinks=os.path.exists(path))
+        mode, owner = status.st_mode & 0o777, status.st_uid
+        for wrong, name, what, mend in (
+                (os.path.islink(path), "store-link", "is a symbolic link", "Make it a directory of its own"),
+                (not folder, "store-kind", "is no directory", "Move it away"),
+                (owner != os.geteuid(), "store-owner", f"belongs to user {owner}", "Run `chown -R` on it"),
+                (folder and mode != 0o700, "store-mode", f"has mode {mode:o}, not 700", f"Run `chmod 700 {path}`"),
+                (folder and not os.access(path, 7), "store-denied", "cannot be written", "See where it stands")):
+            if wrong:
+                yield name, f"the store {path} {what}", mend
+    if not os.path.isdir(store.path):
+        return
+    hook = Hook({}, environ, 0)
+    hook.store = store
+    hook.settings()
+    yield from (("own-file", note, "Mend or remove it") for note in hook.notes)
+    for path in sorted(glob.glob(glob.escape(store.contracts) + "/*.json")):
+        loaded = store.load(os.path.basename(path)[:-len(".json")])
+        if loaded.kind != "ok":
+            yield ("contract-broken", f"{path} cannot be read as a contract: {loaded.why}",
+                   "Remove it, or type \"stop\" in its session")
+
+
+def session_findings(environ, session):
+    """Has the hook fired in the session at hand, and with the fields that it needs?"""
+    if not session:
+        return
+    import glob
+    import re
+    name, store = session_file(session) or "?", Store(store_dir(environ))
+    loaded = store.load(name)
+    keys = loaded.contract["keys"] if loaded.kind == "ok" else {}
+    for event in (event for event in NEEDED if event in keys):
+        fields = sorted(set(NEEDED[event]).difference(keys[event]))
+        if fields:
+            yield ("fields-missing", f"the client's {event} lacks {', '.join(fields)}",
+                   "Report it with the client's version")
+    paths = glob.glob(f"{glob.escape(config_dir(environ))}/projects/*/{glob.escape(session)}.jsonl")
+    rows = b"\n".join(read_tail(path, LIMITS["transcript"])[0] or b"" for path in paths)
+    # The client's own record lists the commands that ran, also for a Stop that was let go in silence.
+    if not (keys or store.last_record(name) or re.search(
+            rb'"stop_hook_summary".*(?:session-contract-hook/hook|session_contract\.py)', rows)):
+        yield ("not-seen", f"no firing seen in session {session} (its first turn must have ended)",
+               "Type `contract: status` there: a hook that fires answers by itself")
 
 
 def cmd_doctor(args, environ, now):
     """Say what is wrong and how to mend it; 0 if nothing is."""
     try:
-        found = diagnose(survey(environ, args.session or ""))
+        found = diagnose(environ, args.session or "")
     except StoreError as error:         # no home directory: nothing else can be looked at
-        found = [finding("store-path", why=str(error))]
+        found = [("unreadable", str(error), READABLE)]
     if args.json:
-        import json
-        print(json.dumps({"sound": not found, "version": __version__, "findings": found}, indent=1))
-    for row in () if args.json else found:
-        print(f"{row['id']}: {row['what']}.\n    {row['mend']}.")
-    if not found and not args.json:
-        print(f"{NAME} {__version__}: sound. Every entry was run on samples and held what it must.")
-        if not environ.get("CLAUDE_CODE_SESSION_ID") and not args.session:
-            print("To see it fire, type `contract: status` in a session: the hook answers by itself.")
-    return 1 if found else 0
+        rows = [dict(zip(("id", "what", "mend"), row)) for row in found]
+        show(dump_json({"sound": not found, "version": __version__, "findings": rows}))
+    elif found:
+        show("\n".join(f"{name}: {what}.\n    {mend}." for name, what, mend in found))
+    else:
+        show(f"{NAME} {__version__}: sound. Every entry was run on samples and held what it must.\n"
+             "To see it fire, type `contract: status` in a session: the hook answers by itself.")
+    return int(bool(found))
 
 
 if __name__ == "__main__":
