@@ -505,7 +505,7 @@ FAULTS = {
 
 MARK = "\ufffc"      # stands for one character that was set aside; offsets into the text stay true
 
-# What it sets aside, marks of which one must be there, the pattern. Tried in this order; linear, since gaps are bounded.
+# What it sets aside, marks of which one must be there, the pattern. Tried in this order; linear: gaps are bounded.
 SET_ASIDE = (
     ("comment", "-->", r"<!--.{0,2000}?-->"),
     ("code", "``", r"``[^\n]{1,400}?``"),
@@ -706,7 +706,9 @@ RULES = (
      "|straight away| soon|in a bit", r"\b(?:i|i'll|you'll|coming|follows?|up)\b[^.?]{0,80}\b(?:shortly|soon|right away"
      r"|straight away|in a (?:moment|minute|bit))\W?$"), "gated handed-over offer standing", "names its next action "
      "and stops"),
-    ("continuing.gerund", "continuing", "paragraph", ("continuing|proceeding", r"^(?:\w+[,.:] |now |so |then "
+    ("continuing.gerund", "continuing", "paragraph", (
+     "^continuing.|^continuing with |^continuing down |^continuing on |^continuing to the |^continuing now|^proceeding."
+     "|^proceeding with ", "", "continuing|proceeding", r"^(?:\w+[,.:] |now |so |then "
      r"|will be )?(?:continuing|proceeding)(?:\W?$|[.,!:…] | (?:with|down|on|to the|from|through|until|as|now|in|by"
      r"|here|work)\b)", "moving |on to |onto |onward", r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on"
      r"|to)|on ?to|onwards? (?:to|with))\b", "starting |picking up ", r"^(?:\w+[,.:] |now |so |then )?(?:starting "
@@ -1536,7 +1538,8 @@ INTENT_RULES = (
     ("arm.finish", "whole", ARMING["arm.finish"], r"(?:(?:finish|complete) (?:it|up|everything|it all|"
      r"all of (?:it|them)|the (?:job|task|work|rest)|what you started)|do (?:everything|it all|them all|all of (?:it|"
      r"them|these)|the rest))(?: (?:up|now|please|too|left))*", "finish it"),
-    ("arm.cues", "cues", ARMING["arm.cues"], r"((?:do not|don'?t|no|zero|without|never|not|stop|quit|no need)\b(?! (?:show|display|send|"
+    ("arm.cues", "cues", ARMING["arm.cues"],
+     r"((?:do not|don'?t|no|zero|without|never|not|stop|quit|no need)\b(?! (?:show|display|send|"
      r"render))[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)|permission|approval|questions?|"
      r"confirmations?\b(?! (?:e?-?mail|dialog|message|screen|page|step|modal|link))|check-ins?|check(?:ing)? (?:in|"
      r"with me)|bother(?:ing)?|interruptions?|(?:status|progress) (?:report|update)s?|consult\w*|report (?:in|back)|"
@@ -1561,7 +1564,8 @@ INTENT_RULES = (
      r"to back|(?:on to|then) the next|in one (?:go|pass|sitting)|in this turn|(?:quit|stop)\w* (?:early|halfway))\b|"
      r"\b(keep (?:going|working|at|on)|continue|carry (?:on|this)|proceed|until|till|finish\w*|complete|do it|work "
      r"(?:on|through))\b", "two of: nobody is there to ask; all of it; persistence"),
-    ("arm.cues-cjk", "cues", ARMING["arm.cues-cjk"], r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|"
+    ("arm.cues-cjk", "cues", ARMING["arm.cues-cjk"],
+     r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|"
      r"无人值守|全(?:程)?自动|我[先要就得]?(?:去)?(?:睡|不在|出门|离开|下班)|去睡|下班了|明早|醒来|(?:許可|確認|質問|承認)(?:は|も)?(?:不要|なし|要らない|いらない|せず|しないで|"
      r"いいから)|聞か(?:ず|ない)|自律|任せ|自分で判断|寝(?:る|ま)|外出|席を外|朝まで|물어볼 필요|(?:묻지|물어보지) ?(?:말|마|않)|확인 ?(?:없이|필요|안 )|알아서|자러|퇴근|판단해서)|"
      r"(全部|所有|整个|剩余|剩下|其余|后面的?|每个|每一|清单|一切|跑完|做完|干完|接着|一路|继续|一口气|一次性|すべて|全て|残り|全件|リスト|続け|片付け|전부|모두|모든|나머지|전체|다 끝|계속)|"
@@ -1587,7 +1591,8 @@ INTENT_RULES = (
     ("arm.ja", "within", ARMING["arm.ja"], r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|"
      r"(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|"
      r"終わらせ)", "Japanese: do not stop, keep on until"),
-    ("arm.ko", "within", ARMING["arm.ko"], r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|"
+    ("arm.ko", "within", ARMING["arm.ko"],
+     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|"
      r"하세요))|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 "
      r"?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)",
      "Korean: do not stop, keep on until"),
@@ -2550,10 +2555,13 @@ def units_by_scope(text, shape):
 
 
 def has(needs, text):
-    """Whether a literal of each group, parted by "&", is in TEXT; a group parts its literals by "|"."""
+    """Whether a literal of each group, parted by "&", is in TEXT; a group parts its literals by "|".
+
+    A literal that begins with "^" must open TEXT: what is plain enough for that needs no pattern to be compiled.
+    """
     for group in needs.split("&"):
         for need in group.split("|"):
-            if need in text:
+            if need in text or need[0] == "^" and text.startswith(need[1:]):
                 break
         else:
             return False

@@ -64,6 +64,7 @@ class Bench:
     def cases(self):
         """(what, payload, exit status that shows that it did what is measured)"""
         said = {"last_assistant_message": "40 of 265 are ported, 225 remain. Continuing."}
+        asked = {"last_assistant_message": "The CSV exporter is ported. Should I do the XML exporter next?"}
         done = {"last_assistant_message": "All 265 exporters are ported; the suite is green."}
         return (
             ("SessionStart, not armed", self.payload("SessionStart", "other", source="startup"), 0),
@@ -73,7 +74,8 @@ class Bench:
             ("UserPromptSubmit, armed", self.payload("UserPromptSubmit",
                                                      prompt="Use tabs in the exporters, as the others do."), 0),
             ("Stop, armed, let go", self.payload("Stop", stop_hook_active=False, **done), 0),
-            ("Stop, armed, held", self.payload("Stop", stop_hook_active=False, **said), 2))
+            ("Stop, armed, held by a phrase", self.payload("Stop", stop_hook_active=False, **said), 2),
+            ("Stop, armed, held by a pattern", self.payload("Stop", stop_hook_active=False, **asked), 2))
 
 
 def measured(bench, rounds):
