@@ -15,10 +15,11 @@ refused, with the reason and a decision policy the operator wrote in advance. "s
 No contract: silent, nothing written. A malformed armed contract: held, with a bound. A fault of
 disk or program: let go, and said. Three holds without work between them: let go, and said.
 
-Reading order: words, texts, rules, records, reading, deciding, rendering, shell, command line.
-Everything above "shell" takes values and returns values. Nothing but sys is imported at the top:
-the hook runs at every prompt, and re or json alone cost as much as the interpreter's own start,
-so each is imported inside the function that has found out that it needs it.
+Reading order: words; front (what every call does, and all that most calls do); texts; rules;
+records; reading; deciding; rendering; shell; command line. From texts to rendering everything is
+data, or takes values and returns values. Nothing but sys is imported at the top: the hook runs at
+every prompt, and re or json alone cost as much as the interpreter's own start, so each is imported
+inside the function that has found out that it needs it.
 """
 import sys
 
@@ -128,6 +129,27 @@ HOST_CAP = 8                    # holds in a row without a tool call that the cl
 
 EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "on_stop"}      # and who answers them
 
+OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
+SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
+
+# UserPromptSubmit also carries text that no person typed.
+OPERATOR_SOURCES = ("user", "sdk")
+
+# Whole messages that the client wrote itself, after which the model cannot act.
+HOST_NOTICES = (
+    "api error", "context limit reached", "prompt is too long", "credit balance is too low",
+    "invalid api key", "failed to authenticate", "usage limit reached", "5-hour limit reached",
+    "request timed out", "conversation too long")
+
+# Tool calls that are no work: the to-do tools, waiting, and the modes of the conversation itself.
+IDLE_TOOLS = frozenset((
+    "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ScheduleWakeup",
+    "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion"))
+IDLE_COMMANDS = frozenset((
+    ":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit", "cd"))
+FILTERS = frozenset((           # no work behind an idle command
+    "head", "tail", "grep", "cat", "wc", "sort", "uniq", "jq", "less", "tee"))
+
 # What a prompt must hold before a rule that arms is tried: literals parted by "|", those that must all be there by "&".
 # They stand here, apart from their rules, because they are all that most prompts are ever looked at for.
 ARMING = {
@@ -201,27 +223,6 @@ ARMING = {
         "sans r|sans d|sans v|sans at| bis |ohne |пока |без |до конца|до тех|до полного|не спраш| ate|sem |"
         "frag |reste|вопр|nao p|qued|no me|falt",
 }
-
-OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
-SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
-
-# UserPromptSubmit also carries text that no person typed.
-OPERATOR_SOURCES = ("user", "sdk")
-
-# Whole messages that the client wrote itself, after which the model cannot act.
-HOST_NOTICES = (
-    "api error", "context limit reached", "prompt is too long", "credit balance is too low",
-    "invalid api key", "failed to authenticate", "usage limit reached", "5-hour limit reached",
-    "request timed out", "conversation too long")
-
-# Tool calls that are no work: the to-do tools, waiting, and the modes of the conversation itself.
-IDLE_TOOLS = frozenset((
-    "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "ScheduleWakeup",
-    "CronCreate", "CronDelete", "CronList", "EnterPlanMode", "ExitPlanMode", "AskUserQuestion"))
-IDLE_COMMANDS = frozenset((
-    ":", "echo", "true", "false", "sleep", "pwd", "printf", "date", "wait", "clear", "exit", "cd"))
-FILTERS = frozenset((           # no work behind an idle command
-    "head", "tail", "grep", "cat", "wc", "sort", "uniq", "jq", "less", "tee"))
 
 
 # --- front ---------------------------------------------------------------------------------------
