@@ -154,7 +154,7 @@ FILTERS = frozenset((           # no work behind an idle command
 # They stand here, apart from their rules, because they are all that most prompts are ever looked at for.
 ARMING = {
     "arm.dont-stop":
-        "t stop|ever stop|t quit|never quit|never pause|t pause|give up|t halt|t come back|end th|hand |"
+        "t stop|dare stop|ever stop|t quit|never quit|never pause|t pause|give up|t halt|t come back|end th|hand |"
         "return c|no st|pausi|not to|end y",
     "arm.keep-going":
         "keep at it|keep o|keep p|keep g|chug|crank|keep ite|keep wo|keep m",
@@ -169,7 +169,7 @@ ARMING = {
         "only report|only ping|back only when|only return to me",
     "arm.not-done":
         "re done once|done means|finished means|exit only|t done |t finished |t complete |t over |it as done|"
-        "declare |consider it|re fini|hear |it don|done wh",
+        "declare |consider it|re fini|only fini|only done|hear |it don|done wh",
     "arm.before-stop":
         "before you stop|come b|before you r|you f|you cal|you han|you end",
     "arm.dont-ask":
@@ -200,7 +200,7 @@ ARMING = {
         "one after|on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|"
         "judgement|halfway|half meas|half done|half fin|half-|to rep|to back|check with|only then",
     "arm.cues-cjk":
-        "用问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需我确认|用确认|要确认|等我|请示|自主|自动跑|全自动|全程自动|无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|"
+        "用问|再问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需我确认|用确认|要确认|等我|请示|自主|自动跑|全自动|全程自动|无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|"
         "下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|質問|任せ|判断|自律|ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|묻지|확인|"
         "알아서|자러|퇴근|판단|自己|물어|聞か",
     "arm.cues-abroad":
@@ -570,7 +570,8 @@ RULES = (
     ("permission.question", "permission", "final?", ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"), "courtesy gated public "
      "your-hands your-words asks-facts", "ends on a question it could settle"),
     ("permission.say-the-word", "permission", "closing", ("just say|simply say|whichever you|choose one|tell me to ",
-     "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ", r"\bsay (?:\ufffc|go|yes|so"
+     "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ",
+     r"(?:^|\b(?:just|simply|only|please|to|you|and) |[,:;] ?)say (?:\ufffc|go|yes|so"
      r"|[b-d1-4]\b|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} "
      r"(?:first|next)\b", "give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok|hint|steer|sign|shout)",
      "let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)", "tell me which",
@@ -730,7 +731,8 @@ RULES = (
      "|my plan is to|the plan is to|first step is|first step will be", ""), "gated handed-over offer",
      "tells a plan that it did not begin"),
     # -- narration: the closing line stands before an action that never came
-    ("narration.doing", "narration", "final", ("ing ", r"^(?:\w+[,.:] |now |so |then )?(?!(?:str|spr|even|morn|dur|us"
+    ("narration.doing", "narration", "final", ("ing ", r"^(?!\w+ing (?:the|an?) \w+ \w+s (?:all|the|an?|its?|every)\b)"
+     r"(?:\w+[,.:] |now |so |then )?(?!(?:str|spr|even|morn|dur|us"
      "|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav|keep|depend|assum|wait|hold|stand|gett"
      r"|know)ing\b)\w{2,12}ing (?:at |into |for |up |through |in |on |out )?(?:the|a|an|all|it|its|this|that|these"
      r"|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b", "ing it|ing that|ing them|ing this",
@@ -821,7 +823,8 @@ RULES = (
      r"|break|hang|(?!pass)(?:\w+ )?(?:the|an|in the|on the|from the) old)", "yet", r"\b(?:is|are|has"
      r"|have) (?:\w+ )?yet to \w+|\b(?:is|are) not yet (?:\w+ )?{done}\b|^{plain}[^?]{0,150}(?:(?:n't|\bnot) (?:been "
      r"|yet )?(?:\w+ )?{done}\b[^.?]{0,60}\byet\b|\b(?:(?:is|are|do|does)(?:n't| not) (?!have\b|exist|defined|planned"
-     r"|scheduled|known|decided|released)|there(?:'s| is| are) no )[^.?]{0,40}\byet\W?$)", "need", r"\bneeds? (?:(?:fix"
+     r"|scheduled|known|decided|released)|there(?:'s| is| are) no )[^.?]{0,40}\byet\W?$)", "need",
+     r"(?<!anything )\bneeds? (?:(?:fix"
      r"|port|updat|convert|rewrit|handl|migrat|translat|adjust|wir|do|clean|finish)ing\b|(?:\w+ )?(?:more work"
      r"|another (?:pass|round)|to be {done})|(?:the|a|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration"
      r"|adjustment)s?\b)|\b(?:that|which) (?:i|we) (?:still )?(?:need|have) to\b", " not.|n't.",
@@ -1483,7 +1486,8 @@ PROMPT_PIECES = (
 # name of VERBS: after such an imperative in the same sentence. needs: "a|b&c": a, or both b and c, must stand in the
 # lowered text before the pattern is compiled; "\n" means at a line's beginning.
 INTENT_RULES = (
-    ("arm.dont-stop", "clause", ARMING["arm.dont-stop"], r"(?:%not%|not to|no(?= \w+ing)) (?:ever |you (?:dare )?|just "
+    ("arm.dont-stop", "clause", ARMING["arm.dont-stop"],
+     r"(?:%not%|not to|no(?= \w+ing)) (?:ever |(?:yo)?u (?:dare )?|just "
      r")?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|come back(?: to me)?(?= until| before)|hand (?:\w+ "
      r"){0,2}?(?:back|over)|return control(?: to me)?|end (?:your|the|this) (?:turn|session))\b(?:%end%| (?:till?\b|un|"
      r"before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acrsw]|work|now\b(?! the)|early|half|mid|part|short|"
@@ -1617,10 +1621,12 @@ INTENT_RULES = (
     ("disarm.whole", "whole", "stop|halt|cease|abort|cancel|quit|enough|mind|nvm|drop it|leave it|disarm|no more| done|"
      "s all|ll do|forg", r"(?:(?:stop+|halt|cease|abort|cancel|quit(?: it)?|enough|never ?mind|nvm|forget (?:it|that|"
      r"about it)|drop it|leave it|disarm|no more)(?:[ ,.!]+(?:stop+|be|%now%))*)", "the prompt is a stop word"),
-    ("disarm.stop", "start", "stop|halt|abort|cease", r"(?:stop+|halt|abort|cease)(?=(?: %now%){0,5}%end%| (?:right "
+    ("disarm.stop", "start", "stop|halt|abort|cease|cancel what|cancel everyth|cancel all",
+     r"(?:(?:stop+[ ,.!]+)+stop+\b|"
+     r"(?:stop+|halt|abort|cease|cancel(?= what| everything| all ))(?=(?: %now%){0,5}%end%| (?:right "
      r"(?:there|here|now|away)|immediately|at once|now|please|everything|it[\s,]+(?:i|we|you|and)\b|here (?:and|for|we|"
      r"i)\b|and (?:tell|show|rep|summ|wait|give|expl|let|list|answ|read|look|think|listen|talk)|i\b|im |we\b|let me|"
-     r"what you|you(?:'re| are) |this is|that is|don'?t\b))", "begins by telling the agent to stop"),
+     r"what you|you(?:'re| are) |this is|that is|don'?t\b)))", "begins by telling the agent to stop"),
     ("disarm.there", "clause", "stop|quit it|knock it|cut it", r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|"
      r"it)|quit it|knock it off|cut it out)%end%|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))",
      "stop there"),

@@ -147,6 +147,20 @@ def test_reading_takes_time_in_proportion(piece):
     assert min(spent(32_000) for _ in range(2)) < 30 * small + 0.05
 
 
+def words_of(row):
+    """The literals that a row of any of the tables looks for, as one text."""
+    needs = row[3][::2] if isinstance(row[3], tuple) else (row[2],)
+    return " ".join(need.strip("^") for group in needs for need in group.replace("&", "|").split("|")) + " "
+
+
+TABLES = sc.RULES + sc.RULES_OTHER + sc.INTENT_RULES
+
+
+@pytest.mark.parametrize("row", TABLES, ids=[row[0] for row in TABLES])
+def test_a_text_of_a_rules_own_words_is_read_in_proportion(row):
+    test_reading_takes_time_in_proportion(words_of(row))
+
+
 @pytest.mark.parametrize("piece", ["a", "x y. ", "`", "\n", "\u201c", "- x\n"], ids=repr)
 def test_the_ending_of_a_huge_message_is_read(piece):
     assert sc.read_turn(piece * (1_000_000 // len(piece)) + "\n\nContinuing.")["hits"] or piece in "`\u201c"

@@ -638,4 +638,12 @@ PROMPT_CASES = (
     ("kind.release.no-changes-only-talk",
      "no code changes yet please, just explain how the queue is drained", True, P, None),
     ("kind.release.propose-only", "propose two fixes for the race but don't apply them", True, P, None),
+    ("arm.only-finished-when", "You're only finished when the linter reports nothing.", False, A, None),
+    ("arm.dare-stop", "dont u dare stop before the page renders", False, A, None),
+    ("arm.zh-no-more-asking", "把剩下的页面全部改完，中间不用再问我", False, A, None),
+    ("arm.not.finished-means", "The job is only finished when its last row is written, so add a flag for that.", False, N, None),
+    ("disarm.several-stops", "stop stop stop, wrong repository", True, D, None),
+    ("disarm.cancel-what", "cancel what you're doing, the ticket was withdrawn", True, D, None),
+    ("disarm.not.cancel-all", "cancel all timers in onPause and test it", True, N, None),
+    ("disarm.not.stop-words", "add a stop button next to the stopwatch", True, N, None),
 )

@@ -353,4 +353,10 @@ TURN_CASES = (
      "wait", "waits.running"),
     ("wrapped_lines_are_one", "The cause is a race in the pool, which is small. Want\nme to fix it?",
      "hold", "permission.want-me-to"),
+    ("docs_say_so", "The queue never loses a message (the manual does say so, and I pulled the plug forty times).", "pass", ""),
+    ("just_say_so", "Two more tables could go the same way. Just say so and I'll convert them.", "hold", "permission.say-the-word"),
+    ("anything_needs_adjusting", "All nine reports render. If anything needs adjusting, tell me.", "pass", ""),
+    ("header_needs_adjusting", "Eight of the reports render. The header still needs adjusting.", "hold", "remaining.not-done"),
+    ("a_gerund_with_its_verb", "Deleting a project removes its runs within a day.", "pass", ""),
+    ("a_gerund_without_a_verb", "Checking the second caller.", "hold", "narration.doing"),
 )
