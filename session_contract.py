@@ -2024,13 +2024,10 @@ def dump_json(value):
 
 def digest(text, length=12):
     """The first LENGTH hex digits of TEXT's SHA-256."""
-    try:
-        from _sha2 import sha256
+    try:                # hashlib loads OpenSSL; the built-in module was renamed in 3.12
+        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
     except ImportError:
-        try:
-            from _sha256 import sha256
-        except ImportError:
-            from hashlib import sha256
+        from hashlib import sha256
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]
 
 
@@ -2405,7 +2402,8 @@ def unfenced(text):
             fence = ""
         elif not fence and bare.startswith(("```", "~~~")):
             fence, opened = bare[:len(bare) - len(bare.lstrip(bare[0]))], i
-        kept.append(MARK * len(line) if aside else line)
+        shown = len(line) if not aside and ": > " not in line else 0 if aside else line.index(": > ") + 1
+        kept.append(line[:shown] + MARK * (len(line) - shown))      # a quotation may also begin behind a colon
     if fence and not lines[opened].strip().strip(fence[0]):
         kept[opened + 1:] = lines[opened + 1:]
     return "\n".join(kept)
@@ -4071,7 +4069,7 @@ class Hook:
 
     def return_text(self):
         """What waited, what stopped and what went on while the operator was away, over all sessions."""
-        rows = [f"{c['session'][:8]} {c['standing'] or 'working'}: {quoted(c)}"
+        rows = [f"{c['session'][:8]} {c['standing'] or 'working' if c['state'] in LIVE else c['state']}: {quoted(c)}"
                 + (f", waits for {c['waiting'].get('what')}" if c["waiting"] else "")
                 + (f", {tally(c)}" if tally(c) else "") for c in contracts_in(self.store) if c["mode"] == "away"]
         return "back: " + ("; ".join(rows) or "no session was held for your absence")

@@ -646,4 +646,5 @@ PROMPT_CASES = (
     ("disarm.cancel-what", "cancel what you're doing, the ticket was withdrawn", True, D, None),
     ("disarm.not.cancel-all", "cancel all timers in onPause and test it", True, N, None),
     ("disarm.not.stop-words", "add a stop button next to the stopwatch", True, N, None),
+    ("mention.quote-behind-a-colon", "From the meeting notes: > keep going until every page loads", False, N, None),
 )
