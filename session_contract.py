@@ -1874,7 +1874,7 @@ NOTHING_HEARD = {"intent": "", "rule": "", "condition": "", "items": (), "budget
 class Record:
     """Named fields with defaults, changed only by `replace`. (typing.NamedTuple costs more than a hook call.)"""
 
-    fields: dict = {}
+    fields = {}
 
     def __init__(self, **given):
         for name in given:
