@@ -4252,8 +4252,9 @@ class Hook:
                 cwd = str(self.payload.get("cwd") or ".")
                 check = run_check(before["check"], cwd, self.environ, settings.check_seconds)
         except StoreError as error:
-            before = absorb(contract, evidence, settings, self.now)
-            verdict = unsaved(self.decided(before, stop, evidence, settings, malformed), evidence, stop, settings)
+            before = absorb(self.released_meanwhile(contract, evidence, settings), evidence, settings, self.now)
+            verdict = self.decided(before, stop, evidence.replace(check=check), settings, malformed)
+            verdict = unsaved(verdict, evidence, stop, settings)
             return self.spoken(before, stop, verdict, settings, f"{error}; the decision is not on record")
         return self.spoken(before, stop, verdict, settings, "")
 
@@ -4362,7 +4363,7 @@ class Hook:
 
     def spoken(self, contract, stop, verdict, settings, fault):
         """The Reply for a decision. A systemMessage goes with every hold: without it the client lets some go."""
-        notes = [f"{NAME}: {note}" for note in self.notes] + ([f"{NAME}: {fault}."] if fault else [])
+        notes = [f"{NAME}: {note}" for note in dict.fromkeys(self.notes)] + ([f"{NAME}: {fault}."] if fault else [])
         if verdict.holds:
             line = "\n".join([hold_line(contract, stop, verdict, settings), *notes])
             return tell(line).replace(code=HOLD, err=block_text(contract, stop, verdict, settings))
@@ -4413,6 +4414,8 @@ QUIET_EVENTS = ("SessionEnd", "SubagentStop", "SubagentStart", "StopFailure", "P
 
 def unsaved(verdict, evidence, stop, settings):
     """VERDICT where the counters cannot be written: our own feedback in the transcript counts instead."""
+    if verdict.cls == "CHECK":
+        return verdict.replace(cls="ALLOW-FAULT", why="the operator's check was not run")
     if not verdict.holds:
         return verdict
     if evidence.readable:

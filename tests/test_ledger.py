@@ -1,4 +1,5 @@
 """What is owed and every honest way out: evidence, the client's to-do list, checks, claims, waits, and the counting."""
+import fcntl
 import json
 import os
 
@@ -213,6 +214,21 @@ def test_a_check_is_not_run_while_something_else_is_owed(session):
     trace = os.path.join(session.folder, "trace")
     held(checked(session, f"touch {trace}").stop(OWING))
     assert not os.path.exists(trace)
+
+
+def test_a_check_holds_although_the_disk_is_full(session):
+    run = held(checked(session, "false").stop(HONEST, room=False))
+    assert "exits 1" in run.err and "not on record" in run.said
+
+
+def test_a_check_that_a_foreign_lock_keeps_from_running_is_told(session):
+    checked(session, "false")
+    folder = os.open(os.path.join(session.store, "contracts"), os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        told(let_go(session.stop(HONEST)), "check was not run", "locked by another process")
+    finally:
+        os.close(folder)
 
 
 def test_checks_from_prompts_need_the_operators_leave(session):
