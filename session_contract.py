@@ -70,6 +70,7 @@ CONTRACT = {
     "wait_for": "",             # the agent's own `wait --for`, until the next Stop
     "claim": {},                # the agent's `met`: evidence, verified, at
     "check": "",                # a shell command of the operator's: exit 0 is met
+    "checking": 0,              # since when it runs; still there later if the client has killed the hook
     "prompt_at": 0, "prompt_mark": 0, "prompt_mode": "",    # the operator's last prompt
     "question": False,          # it was a question, and neither armed nor amended
     # of the modes beside work
@@ -3184,7 +3185,7 @@ def decide(contract, stop, evidence, settings, now, malformed=""):
 
 def next_contract(contract, stop, verdict, now):
     """The contract after VERDICT; CONTRACT itself if nothing changed."""
-    after = {**contract, "wait_for": "", "waiting": {}}
+    after = {**contract, "wait_for": "", "waiting": {}, "checking": 0}
     if verdict.progress:
         after.update(streak=0, degraded=False, tickets=[])
     if verdict.holds or verdict.tickets:
@@ -3465,7 +3466,7 @@ def after_prompt(contract, prompt, now):
     return {**contract, "mode": mode, "standing": "", "host_run": 0,
             "streak": 0, "blocks": 0, "degraded": False, "plan_held": False, "prompt_at": now,
             "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "question": prompt.heard["question"],
-            "work": 0, "worked": False, "waiting": {}}
+            "work": 0, "worked": False, "waiting": {}, "checking": 0}
 
 
 def arm(contract, prompt, settings, now):
@@ -4090,6 +4091,7 @@ class Hook:
         if loaded.contract["state"] not in LIVE:
             return Reply()
         contract, settings = loaded.contract, self.settings()
+        self.note_killed(contract, settings)
         age = span_words(self.now - contract["armed_at"])
         text = describe(contract, settings, self.now, f"{contract['state']} {age} ago")
         waits = contract["waiting"]
@@ -4165,6 +4167,8 @@ class Hook:
                 prompt = Prompt(heard=heard, away=away, session=self.name,
                                 mode=str(self.payload.get("permission_mode") or ""),
                                 size=file_size(self.payload.get("transcript_path")))
+                if contract:
+                    self.note_killed(contract, settings)
                 after, answer = hear(contract, prompt, settings, self.now)
                 if away or heard["command"][:1] == ("away",):
                     self.set_presence({"away": True, "since": self.now, "until": budget_end(heard["budget"], self.now)})
@@ -4229,6 +4233,7 @@ class Hook:
         """Read the evidence, decide, and put the decision on record before it is spoken."""
         settings = self.settings()
         contract = self.contract_now(malformed)
+        self.note_killed(contract, settings)
         evidence = self.evidence_for(contract)
         stop, fault = self.read_stop(evidence, settings)
         if fault and not items_in(contract, OPEN) and not malformed:
@@ -4249,6 +4254,7 @@ class Hook:
                     if before["state"] not in LIVE or verdict.cls != "CHECK":
                         self.settle(fresh, before, stop, verdict, evidence, settings, malformed)
                         break
+                    self.mark_checking(fresh)
                 cwd = str(self.payload.get("cwd") or ".")
                 check = run_check(before["check"], cwd, self.environ, settings.check_seconds)
         except StoreError as error:
@@ -4257,6 +4263,17 @@ class Hook:
             verdict = unsaved(verdict, evidence, stop, settings)
             return self.spoken(before, stop, verdict, settings, f"{error}; the decision is not on record")
         return self.spoken(before, stop, verdict, settings, "")
+
+    def mark_checking(self, contract):
+        try:
+            self.store.save({**contract, "checking": self.now})
+        except StoreError:
+            pass                    # the check decides all the same; that nothing can be saved is told then
+
+    def note_killed(self, contract, settings):
+        """Say that the check before did not end: the client kills a hook at its timeout, and lets that turn go."""
+        if 0 < contract["checking"] < self.now - settings.check_seconds:
+            self.notes.append(f"the check of {clock(contract['checking'])} did not end, and the turn it was for was let go")
 
     def evidence_for(self, contract):
         """Evidence from the transcript, and from the files that the contract's mode looks at."""

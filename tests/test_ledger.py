@@ -6,7 +6,7 @@ import os
 import pytest
 
 import session_contract as sc
-from conftest import ARMING, HONEST, OWING, RUNNING, Transcript, held, let_go, rows, told
+from conftest import ARMING, HONEST, OWING, QUESTION, RUNNING, Transcript, held, let_go, rows, told
 
 
 def task(session, name, given, outcome, error=False):
@@ -208,6 +208,22 @@ def test_a_check(session, command, shown):
 def test_a_check_that_does_not_end_is_ended(session):
     session.configure(value={"check_seconds": 1})
     assert "ran out of time" in held(checked(session, "sleep 600").stop(HONEST)).err
+
+
+def test_a_hook_that_the_client_killed_during_a_check_is_told_at_the_next_event(session):
+    session.configure(value={"check_seconds": 1})
+    checked(session, "kill -KILL $PPID")
+    assert session.stop(HONEST).code not in (0, sc.HOLD)
+    session.change(checking=session.contract["checking"] - 10)
+    for run in (session.start(), session.prompt(QUESTION)):
+        told(run, "did not end")
+    assert session.contract["checking"] == 0
+    assert "did not end" not in session.prompt(QUESTION).said
+
+
+def test_a_check_that_ended_leaves_no_mark(session):
+    held(checked(session, "false").stop(HONEST))
+    assert session.contract["checking"] == 0
 
 
 def test_a_check_is_not_run_while_something_else_is_owed(session):
