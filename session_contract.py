@@ -546,515 +546,758 @@ FAMILIES = ("continuing", "remaining", "permission", "menu", "your-call", "capac
 #   list       the list that the unit opens or belongs to, else the paragraph of the unit
 #   ending     the last three paragraphs as one unit (the last 1,500 characters of it)
 #   message    the whole message as one unit (the same)
-# What a row looks for: cues, as literals and pattern by turns. Literals are parted by "|" ("&" asks for one of each
-# side); if one is in the unit, the pattern is tried; an empty pattern means that the literal is enough. Compiling costs
-# more than all the rest, so the literals are rare.
+# What a row looks for: cues, each (literals, pattern). Literals are parted by "|" ("&" asks for one of each side); if
+# one is in the unit, the pattern is tried; an empty pattern means that the literal is enough. Compiling costs more than
+# all the rest, so the literals are rare.
 # A rule is excused by each excuse named in its `unless`; a name is a whole id or its part before a dot: "courtesy"
 # covers courtesy and courtesy.zh.
 
 # id, family, scope, cues, unless, says
 RULES = (
     # -- permission: leave is asked for that was given before
-    ("permission.want-me-to", "permission", "ending?", ("want me|want us to|like me to|like us to|prefer me"
-     "|prefer that i|rather i ", "", "would you like to ", "like to (?:proceed|continue|go|move|start|begin|see|review"
-     r"|implement|have)\b", "want ", r"(?:^|[^a-z] ?|\b(?:so|then|you) )want\b", "continue?|keep going|go on?|push on",
-     r"(?:^|[^a-z ] |[^a-z ])(?:continue|keep going|go on|push on)\b"), "courtesy gated public your-hands asks-facts",
-     "asks whether it should do the next piece of work"),
-    ("permission.should-i", "permission", "ending?", ("shall i|shall we|should we |mind if i|ok if i|okay if i"
-     "|alright if i", "", "should i |should i?|may i |can i |could i |can we |could we ", r"\b(?:should|may|can"
-     r"|could) (?:i|we)\b", "ok to |okay to |fine to |safe to |alright to ", ""), "courtesy gated public answered",
-     "asks whether it may do the next piece of work"),
-    ("permission.proceed", "permission", "closing?", ("ready to |ready for |agree?|ok?|okay?", r"\b(?:ready (?:to|for)"
-     r"|agree|ok|okay)\b", "proceed|go ahead|move on|good to go|look good|looks good|look right|looks right|sound good"
-     "|sounds good|make sense|approve|work for you|works for you|happy with|objection", ""), "courtesy gated public "
-     "your-hands", "asks whether it may proceed"),
-    ("permission.question", "permission", "final?", ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"), "courtesy gated public "
-     "your-hands your-words asks-facts", "ends on a question it could settle"),
-    ("permission.say-the-word", "permission", "closing", ("just say|simply say|whichever you|choose one|tell me to ",
-     "", "say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b", "say ",
-     r"(?:^|\b(?:just|simply|only|please|to|you|and) |[,:;] ?)say (?:\ufffc|go|yes|so"
-     r"|[b-d1-4]\b|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) |\bsay (?:which|if)\b[^.?]{0,60} "
-     r"(?:first|next)\b", "give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok|hint|steer|sign|shout)",
-     "let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)", "tell me which",
-     "tell me which[^.?]{0,40}(?: and i|$|[.])", "reply |type |answer ", r"\b(?:reply|type|answer) (?:with )?(?:"
-     r"(?:\ufffc|yes|ok|go)(?: to| and|[.,])|[b-d1-9]\b|a (?:or|and|for)\b)", "on your ", "on your (?:word|go|signal"
-     r"|nod|ok)\b", "pick |choose |decide|select ", r"^pick \w+ or \w+|^(?:please|just) (?:pick|choose|decide|select)\b"
-     r"|^(?:pick|choose|decide) (?:one|any|between|which|what|whether)\b|\b(?:please|you) (?:decide|choose|pick)\W?$"),
-     "gated public", "will go on when it is told to"),
-    ("permission.awaits-nod", "permission", "closing", ("your |go-ahead&go|approv|confirm|ok|sign|review|decision|call"
-     "|answer|input|feedback|thought|word|green|bless|yes|choice|pick|opinion|view|take|judg|prefer|verdict|steer"
-     "|guidance|consent|nod|reply|response|instruction", r"\b(?:wait|await|pending|until|need|once|after|when|if|hold"
-     r"|paus|want|love|like|appreciate|for|on|as|get|hear|interested|follow|have|without)\w*\b[^.?]{0,40} (?<!that's )"
-     r"(?:(?:the|a) go-ahead|your (?:go\b|go-ahead|approval|confirmation|ok\b|okay|sign|review\b|decision|call\b|answer"
-     r"|input|feedback|thoughts|word\b|green|blessing|yes\b|choice|pick\b|opinion|view\b|take\b|judg|preference|verdict"
-     r"|steer|guidance|consent|nod\b|reply|response|instruction))", "hear from you|hear back|you say|you repl"
-     "|you respond|you answer|you get back|you weigh in|you tell me|you object", r"\b(?:i|i'll|i'm|i've|nothing"
-     r"|no \w+)\b[^?]{0,90}\b(?:until|till|before|unless|once|when|as soon as) (?:i hear|you)\b", "you approve"
-     "|you confirm|you decide|you choose|you pick|you agree|you're happy|you give", r"\b(?:until|once|after|when|if"
-     r"|as soon as) you(?:'re happy| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree|give))\b(?:[^.?]{0,80}\bi"
-     r"(?:'ll| will| can)\b|[^,.?]{0,60}$)", "approve and i|confirm and i|please approve|if approved|otherwise i'll "
-     "start|otherwise i'll go|otherwise i'll proceed|otherwise i'll begin", "", "if yes|if so", r"\bif (?:yes"
-     r"|so)[,:] (?:then )?(?:i|we|please)\b", "if that|if this|if it ", r"\bif (?:that|this|it)(?:'s| is"
-     r"|(?: \w+)? (?:works|sounds|looks|suits|fits))\b[^.?]{0,40}, (?:then )?(?:i|we)(?:'ll| will| can)\b"),
-     "gated public past-call", "waits for a go-ahead"),
-    ("permission.if-you-want", "permission", "closing", ("if you", r"\bif you(?:'d)? (?:want|like|prefer"
-     r"|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)|i can (?:next|now|start|continue|proceed))\b",
-     "happy to |glad to ", r"\b(?:happy|glad) to (?:continue|start|begin|proceed|go (?:on|ahead)|take (?:it|this|that"
-     r"|on)|tackle|do (?:that|it|this)|implement|keep|carry|finish)\b", "i can ", r"\bi can (?:start|begin|proceed"
-     r"|go ahead|continue|implement|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)"
-     r"|\bi can\b[^.?]{0,60} if you(?:'d)? (?:like|want) me to\b"), "gated public", "makes the next step wait for a "
-     "wish"),
-    ("permission.ready", "permission", "closing", ("when you|whenever|when ready", r"\b(?:ready|start|begin|go|proceed"
-     r"|steps?|resume|continue|implement|commit|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say| like"
-     r"| give)|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b",
-     "ready to |ready for ", r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build"
-     "|proceed|continue|the next|phase|step|task)"), "gated your-hands your-turn public", "stands ready instead of "
-     "working"),
-    ("permission.let-me-know", "permission", "closing", ("me know if|me know whether|tell me if |tell me whether",
-     r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should|(?:that|this|it)(?:'s| is| looks| seems| sounds"
-     "| works)? (?:ok|okay|fine|good|right|alright|acceptable)|(?:this|that|the) (?:plan|approach|design)"
-     "|works for you|sounds|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab"
-     r"|run))\b", "me know when|tell me when", "when (?:you(?:'re| are) ready|you want me|i (?:should|can)|to (?:start"
-     r"|begin|proceed|continue|go)\b)", "let me know your|tell me your", "know your (?:preference|choice|decision|pick"
-     "|answer)|tell me your (?:pref|choice|decision|pick)", "please tell|please let|please say|please confirm"
-     "|please indicate", r"\bplease (?:tell me|let me know|say|confirm|indicate)\b[^.?]{0,20}\b(?:whether|if|that|which"
-     r"|how|what)\b[^.?]{0,80}\b(?:should|right|ok|okay|direction|you want|prefer|keep|go ahead|to do)\b",
-     "by you|with you", r"\b(?:want|like|need|going|wanted|should|must|better|let me) (?:to )?(?:first )?(?:run|check"
-     r"|confirm|clear|discuss|align) (?:\w+ ){0,3}(?:by|with) you\b", "me know how|me know which|me know what"
-     "|me know where|tell me how|tell me which|tell me what|tell me where", "(?:know|tell me) (?:how|which|what"
-     r"|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like|to|should)\b"), "courtesy gated public",
-     "asks to be told what it was told"),
+    ("permission.want-me-to", "permission", "ending?", (
+        ("want me|want us to|like me to|like us to|prefer me|prefer that i|rather i ", ""),
+        ("would you like to ", r"like to (?:proceed|continue|go|move|start|begin|see|review|implement|have)\b"),
+        ("want ", r"(?:^|[^a-z] ?|\b(?:so|then|you) )want\b"),
+        ("continue?|keep going|go on?|push on", r"(?:^|[^a-z ] |[^a-z ])(?:continue|keep going|go on|push on)\b"),
+    ), "courtesy gated public your-hands asks-facts", "asks whether it should do the next piece of work"),
+    ("permission.should-i", "permission", "ending?", (
+        ("shall i|shall we|should we |mind if i|ok if i|okay if i|alright if i", ""),
+        ("should i |should i?|may i |can i |could i |can we |could we ", r"\b(?:should|may|can|could) (?:i|we)\b"),
+        ("ok to |okay to |fine to |safe to |alright to ", ""),
+    ), "courtesy gated public answered", "asks whether it may do the next piece of work"),
+    ("permission.proceed", "permission", "closing?", (
+        ("ready to |ready for |agree?|ok?|okay?", r"\b(?:ready (?:to|for)|agree|ok|okay)\b"),
+        ("proceed|go ahead|move on|good to go|look good|looks good|look right|looks right|sound good|sounds good"
+         "|make sense|approve|work for you|works for you|happy with|objection", ""),
+    ), "courtesy gated public your-hands", "asks whether it may proceed"),
+    ("permission.question", "permission", "final?", (
+        ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"),
+    ), "courtesy gated public your-hands your-words asks-facts", "ends on a question it could settle"),
+    ("permission.say-the-word", "permission", "closing", (
+        ("just say|simply say|whichever you|choose one|tell me to ", ""),
+        ("say the word", r"the word[^.?]{0,60}\b(?:and|i'll|i will|first|to)\b"),
+        ("say ",
+         r"(?:^|\b(?:just|simply|only|please|to|you|and) |[,:;] ?)say (?:\ufffc|go|yes|so|[b-d1-4]\b"
+         r"|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) "
+         r"|\bsay (?:which|if)\b[^.?]{0,60} (?:first|next)\b"),
+        ("give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok|hint|steer|sign|shout)"),
+        ("let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)"),
+        ("tell me which", "tell me which[^.?]{0,40}(?: and i|$|[.])"),
+        ("reply |type |answer ",
+         r"\b(?:reply|type|answer) (?:with )?(?:(?:\ufffc|yes|ok|go)(?: to| and|[.,])|[b-d1-9]\b"
+         r"|a (?:or|and|for)\b)"),
+        ("on your ", r"on your (?:word|go|signal|nod|ok)\b"),
+        ("pick |choose |decide|select ",
+         r"^pick \w+ or \w+|^(?:please|just) (?:pick|choose|decide|select)\b"
+         r"|^(?:pick|choose|decide) (?:one|any|between|which|what|whether)\b"
+         r"|\b(?:please|you) (?:decide|choose|pick)\W?$"),
+    ), "gated public", "will go on when it is told to"),
+    ("permission.awaits-nod", "permission", "closing", (
+        ("your |go-ahead&go|approv|confirm|ok|sign|review|decision|call|answer|input|feedback|thought|word|green"
+         "|bless|yes|choice|pick|opinion|view|take|judg|prefer|verdict|steer|guidance|consent|nod|reply|response"
+         "|instruction",
+         r"\b(?:wait|await|pending|until|need|once|after|when|if|hold|paus|want|love|like|appreciate|for|on|as|get"
+         r"|hear|interested|follow|have|without)\w*\b[^.?]{0,40} (?<!that's )(?:(?:the|a) go-ahead"
+         r"|your (?:go\b|go-ahead|approval|confirmation|ok\b|okay|sign|review\b|decision|call\b|answer|input"
+         r"|feedback|thoughts|word\b|green|blessing|yes\b|choice|pick\b|opinion|view\b|take\b|judg|preference"
+         r"|verdict|steer|guidance|consent|nod\b|reply|response|instruction))"),
+        ("hear from you|hear back|you say|you repl|you respond|you answer|you get back|you weigh in|you tell me"
+         "|you object",
+         r"\b(?:i|i'll|i'm|i've|nothing|no \w+)\b[^?]{0,90}\b(?:until|till|before|unless|once|when"
+         r"|as soon as) (?:i hear|you)\b"),
+        ("you approve|you confirm|you decide|you choose|you pick|you agree|you're happy|you give",
+         r"\b(?:until|once|after|when|if|as soon as) you(?:'re happy"
+         r"| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree|give))\b(?:[^.?]{0,80}\bi(?:'ll| will| can)\b"
+         "|[^,.?]{0,60}$)"),
+        ("approve and i|confirm and i|please approve|if approved|otherwise i'll start|otherwise i'll go"
+         "|otherwise i'll proceed|otherwise i'll begin", ""),
+        ("if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)\b"),
+        ("if that|if this|if it ",
+         r"\bif (?:that|this|it)(?:'s| is|(?: \w+)? (?:works|sounds|looks|suits|fits))\b[^.?]{0,40}, (?:then )?(?:i"
+         r"|we)(?:'ll| will| can)\b"),
+    ), "gated public past-call", "waits for a go-ahead"),
+    ("permission.if-you-want", "permission", "closing", (
+        ("if you",
+         r"\bif you(?:'d)? (?:want|like|prefer|wish)\b[^.?]{0,80}\b(?:i'll|i will|next,? (?:i|we)"
+         r"|i can (?:next|now|start|continue|proceed))\b"),
+        ("happy to |glad to ",
+         r"\b(?:happy|glad) to (?:continue|start|begin|proceed|go (?:on|ahead)|take (?:it|this|that|on)|tackle"
+         r"|do (?:that|it|this)|implement|keep|carry|finish)\b"),
+        ("i can ",
+         r"\bi can (?:start|begin|proceed|go ahead|continue|implement"
+         r"|do (?:that|it|this))\b[^.?]{0,60} if you(?:'d)? (?:like|want|wish)"
+         r"|\bi can\b[^.?]{0,60} if you(?:'d)? (?:like|want) me to\b"),
+    ), "gated public", "makes the next step wait for a wish"),
+    ("permission.ready", "permission", "closing", (
+        ("when you|whenever|when ready",
+         r"\b(?:ready|start|begin|go|proceed|steps?|resume|continue|implement|commit"
+         r"|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say| like| give)|ready)\b"
+         r"|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b"),
+        ("ready to |ready for ",
+         r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build|proceed|continue"
+         "|the next|phase|step|task)"),
+    ), "gated your-hands your-turn public", "stands ready instead of working"),
+    ("permission.let-me-know", "permission", "closing", (
+        ("me know if|me know whether|tell me if |tell me whether",
+         r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should"
+         "|(?:that|this|it)(?:'s| is| looks| seems| sounds| works)? (?:ok|okay|fine|good|right|alright|acceptable)"
+         "|(?:this|that|the) (?:plan|approach|design)|works for you|sounds"
+         r"|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab|run))\b"),
+        ("me know when|tell me when",
+         r"when (?:you(?:'re| are) ready|you want me|i (?:should|can)|to (?:start|begin|proceed|continue|go)\b)"),
+        ("let me know your|tell me your",
+         "know your (?:preference|choice|decision|pick|answer)|tell me your (?:pref|choice|decision|pick)"),
+        ("please tell|please let|please say|please confirm|please indicate",
+         r"\bplease (?:tell me|let me know|say|confirm|indicate)\b[^.?]{0,20}\b(?:whether|if|that|which|how"
+         r"|what)\b[^.?]{0,80}\b(?:should|right|ok|okay|direction|you want|prefer|keep|go ahead|to do)\b"),
+        ("by you|with you",
+         r"\b(?:want|like|need|going|wanted|should|must|better|let me) (?:to )?(?:first )?(?:run|check|confirm"
+         r"|clear|discuss|align) (?:\w+ ){0,3}(?:by|with) you\b"),
+        ("me know how|me know which|me know what|me know where|tell me how|tell me which|tell me what|tell me where",
+         r"(?:know|tell me) (?:how|which|what|where)\b[^.?]{0,60}\b(?:you'd|you would|you want|you prefer|you like"
+         r"|to|should)\b"),
+    ), "courtesy gated public", "asks to be told what it was told"),
     # -- menu: a choice is offered where one is to be made
-    ("menu.which", "menu", "anywhere?", ("which ", r"\bwhich (?:(?:one|of|approach|option|way|path|route|direction"
-     r"|variant|would)\b|do you|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)|should (?:i|we)|shall i|first\b"
-     r"|next\b))", "what would you |how would you |where would you ", "(?:what|how|where) would you (?:like|prefer"
-     r"|want)\b", "do you want|should ", r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b", "do you prefer"
-     "|preference|what's next on|i haven't decided|i'm undecided|i can't decide", "", "do we ", "(?:^|[.:;,—–] )(?:so "
-     "|and )?do we (?!have|know|see)", "(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b"),
-     "courtesy gated your-words asks-facts", "asks the reader to choose"),
-    ("menu.list", "menu", "list", ("would you|do you |want me|should |shall |do we |which ", r"^[^\n]{0,300}\b(?:would "
-     "you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me|(?:should|shall) i|which (?:one"
-     r"|of|approach|option|way))\b[^\n]{0,120}\n|^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should|shall|do we"
-     r"|which)\b[^\n]{0,120}[:?]\n", "i can|i could|we can|we could", r"^(?:[^\n]{0,200}if you(?:'d)? (?:want"
-     r"|like)[^\n]{0,80}, )?(?:i|we) (?:can|could)(?: (?:now|either|next|also|do either))?:\n"
-     r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n", " or&?",
-     r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)", "choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n",
-     "options|ways |paths|choices|alternatives|approaches|routes|possibilities|directions", "^(?:(?:so|then|now"
-     "|from here|i (?:can )?see|there are|there're|we have|i have|you have|we've got|here are|possible|your|the|my"
-     r"|a few|several|some|two|three|four|next) ){1,4}(?:options|choices|alternatives|possibilities|(?:\w+ )?(?:paths"
-     "|routes|directions|approaches)|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|resolve|address)"
-     r"|forward|out|ahead|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n"), "gated your-words",
-     "offers a list to choose from"),
+    ("menu.which", "menu", "anywhere?", (
+        ("which ",
+         r"\bwhich (?:(?:one|of|approach|option|way|path|route|direction|variant|would)\b|do you"
+         r"|(?:\w+ ){1,2}(?:would you|do you (?:want|prefer|like)|should (?:i|we)|shall i|first\b|next\b))"),
+        ("what would you |how would you |where would you ", r"(?:what|how|where) would you (?:like|prefer|want)\b"),
+        ("do you want|should ", r"\b(?:what|how|where) (?:do you want|should (?:i|we))\b"),
+        ("do you prefer|preference|what's next on|i haven't decided|i'm undecided|i can't decide", ""),
+        ("do we ", "(?:^|[.:;,—–] )(?:so |and )?do we (?!have|know|see)"),
+        ("(1)|(a)|(i)", r"\((?:1|a|i)\)[^?]{0,200}\((?:2|b|ii)\)[^?]{0,200}\bor\b"),
+    ), "courtesy gated your-words asks-facts", "asks the reader to choose"),
+    ("menu.list", "menu", "list", (
+        ("would you|do you |want me|should |shall |do we |which ",
+         r"^[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me"
+         r"|(?:should|shall) i|which (?:one|of|approach|option|way))\b[^\n]{0,120}\n"
+         r"|^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should|shall|do we|which)\b[^\n]{0,120}[:?]\n"),
+        ("i can|i could|we can|we could",
+         r"^(?:[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, )?(?:i|we) (?:can"
+         r"|could)(?: (?:now|either|next|also|do either))?:\n"
+         r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n"),
+        (" or&?", r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)"),
+        ("choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n"),
+        ("options|ways |paths|choices|alternatives|approaches|routes|possibilities|directions",
+         "^(?:(?:so|then|now|from here|i (?:can )?see|there are|there're|we have|i have|you have|we've got|here are"
+         "|possible|your|the|my|a few|several|some|two|three|four|next) ){1,4}(?:options|choices|alternatives"
+         r"|possibilities|(?:\w+ )?(?:paths|routes|directions|approaches)"
+         "|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|resolve|address)|forward|out|ahead"
+         r"|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n"),
+    ), "gated your-words", "offers a list to choose from"),
     # -- your-call: the choice is handed back
-    ("your-call.yours", "your-call", "ending", ("your call|your decision|your choice|your preference", "(?:^"
-     r"|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision|choice"
-     r"|preference)\b", "either|any |both|all of", r"\b(?:any|either|both|all)\b[^.?]{0,30}\b(?:for|by|with) me\b"
-     r"|\beither (?:one |way |of (?:them|these|the two) )?(?:is|works|would be) (?:fine|ok|okay|good)(?:\W?$| (?:with"
-     r"|by) me)|\b(?:i(?:'m| am|'d be| can| could)|happy)\b[^.?]{0,20}\b(?:with|do|go) (?:any|both|either)\b(?: of "
-     r"(?:them|these|the \w+)| options?| ways?| one)?\W?$", "to you|suits you|in mind|with you|yours|for you to",
-     r"\b(?:what|which|how|whether)\b[^.?]{0,50}\b(?:matters? (?:more |most )?to you|suits you|you have in mind"
-     r"|is important to you)\b|\bleav(?:e|ing)\b[^.?]{0,40}\bto you\b|\b(?:up|over) to you\b|\byours (?:to|alone)\b"
-     r"|\b(?:decision|choice|call|ball|pick|verdict)\b[^.?]{0,30}\b(?:yours|with you)\b|\bfor you to (?:decide|choose"
-     r"|pick|judge|settle)\b|\b(?:defer|leave)\b[^.?]{0,40} with you\b", "let you decide|in your court|please advise"
-     "|your pick|only you can |without you|a preference|any preference|let's discuss|let's talk", "your pick"
-     r"|let you decide|in your court|please advise|\bonly you can (?:say|decide|tell|judge|answer)\b|\bi (?:don't"
-     r"|didn't|won't|wouldn't)\b[^.?]{0,60}\bwithout you\b|\bif you have (?:a|any) (?:\w+ )?preference|let's (?:discuss"
-     "|talk)", "i'd |i would |i lean", r"\bi(?:'d| would)? (?:lean|go with|pick|choose|take|recommend|suggest|vote"
-     r"|prefer)\b[^.?]{0,40}\b(?:option |the )?(?:\d|[a-d]|first|second|third|former|latter)\W?$", "need|want|like"
-     "|welcome|have you&decision|ruling|steer|verdict|your |you to |have you |you make|you choose|you decide|you pick",
-     r"\b(?:need|want|like|welcome|appreciate)s? (?:a (?:decision|ruling|steer|verdict)|your (?:input|opinion|take|view"
-     r"|steer|guidance|ruling|verdict|preference))\b|\b(?:rather have|needs?|want|like) you (?:to )?(?:make|take|pick"
-     r"|choose|decide|settle|say|weigh|confirm)\b", "whichever|whatever|depends on", r"\b(?:whichever"
-     r"|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b|\bdepends on (?:what|which|how"
-     r"|whether) you(?:'d)? (?:prefer|want|like)\b", "not sure |didn't want to", r"\bnot sure (?:if|whether|which|what"
-     r"|how) you(?:'d)? (?:want|prefer|like)\b|\bi didn't want to (?:choose|decide|pick|assume|guess)", "you choose"
-     "|you pick|you decide", r"(?:^|[,;:—–] )you (?:choose|pick)\W?$|(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )"
-     r"\byou decide\b"), "past-call courtesy gated public", "hands the choice back"),
-    ("your-call.thoughts", "your-call", "final?", ("what do you think|thoughts?|your take|your opinion|your view", "",
-     "how does ", "how does (?:that|this) (?:sound|look)"), "courtesy", "asks for an opinion instead of acting on its "
-     "own"),
+    ("your-call.yours", "your-call", "ending", (
+        ("your call|your decision|your choice|your preference",
+         r"(?:^|[,—–;:.(-] ?|\b(?:it's|that's|is|are|needs?|needing|what's|waiting on) )your (?:call|decision"
+         r"|choice|preference)\b"),
+        ("either|any |both|all of",
+         r"\b(?:any|either|both|all)\b[^.?]{0,30}\b(?:for|by|with) me\b"
+         r"|\beither (?:one |way |of (?:them|these|the two) )?(?:is|works|would be) (?:fine|ok|okay|good)(?:\W?$"
+         r"| (?:with|by) me)|\b(?:i(?:'m| am|'d be| can| could)|happy)\b[^.?]{0,20}\b(?:with|do|go) (?:any|both"
+         r"|either)\b(?: of (?:them|these|the \w+)| options?| ways?| one)?\W?$"),
+        ("to you|suits you|in mind|with you|yours|for you to",
+         r"\b(?:what|which|how|whether)\b[^.?]{0,50}\b(?:matters? (?:more |most )?to you|suits you|you have in mind"
+         r"|is important to you)\b|\bleav(?:e|ing)\b[^.?]{0,40}\bto you\b|\b(?:up|over) to you\b"
+         r"|\byours (?:to|alone)\b|\b(?:decision|choice|call|ball|pick|verdict)\b[^.?]{0,30}\b(?:yours|with you)\b"
+         r"|\bfor you to (?:decide|choose|pick|judge|settle)\b|\b(?:defer|leave)\b[^.?]{0,40} with you\b"),
+        ("let you decide|in your court|please advise|your pick|only you can |without you|a preference"
+         "|any preference|let's discuss|let's talk",
+         r"your pick|let you decide|in your court|please advise|\bonly you can (?:say|decide|tell|judge|answer)\b"
+         r"|\bi (?:don't|didn't|won't|wouldn't)\b[^.?]{0,60}\bwithout you\b"
+         r"|\bif you have (?:a|any) (?:\w+ )?preference|let's (?:discuss|talk)"),
+        ("i'd |i would |i lean",
+         r"\bi(?:'d| would)? (?:lean|go with|pick|choose|take|recommend|suggest|vote"
+         r"|prefer)\b[^.?]{0,40}\b(?:option |the )?(?:\d|[a-d]|first|second|third|former|latter)\W?$"),
+        ("need|want|like|welcome|have you&decision|ruling|steer|verdict|your |you to |have you |you make|you choose"
+         "|you decide|you pick",
+         r"\b(?:need|want|like|welcome|appreciate)s? (?:a (?:decision|ruling|steer|verdict)"
+         r"|your (?:input|opinion|take|view|steer|guidance|ruling|verdict|preference))\b"
+         r"|\b(?:rather have|needs?|want|like) you (?:to )?(?:make|take|pick|choose|decide|settle|say|weigh"
+         r"|confirm)\b"),
+        ("whichever|whatever|depends on",
+         r"\b(?:whichever|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b"
+         r"|\bdepends on (?:what|which|how|whether) you(?:'d)? (?:prefer|want|like)\b"),
+        ("not sure |didn't want to",
+         r"\bnot sure (?:if|whether|which|what|how) you(?:'d)? (?:want|prefer|like)\b"
+         r"|\bi didn't want to (?:choose|decide|pick|assume|guess)"),
+        ("you choose|you pick|you decide",
+         r"(?:^|[,;:—–] )you (?:choose|pick)\W?$|(?<!help )(?<!helps )(?<!let )(?<!lets )(?<!once )\byou decide\b"),
+    ), "past-call courtesy gated public", "hands the choice back"),
+    ("your-call.thoughts", "your-call", "final?", (
+        ("what do you think|thoughts?|your take|your opinion|your view", ""),
+        ("how does ", "how does (?:that|this) (?:sound|look)"),
+    ), "courtesy", "asks for an opinion instead of acting on its own"),
     # -- continuing: work goes on, says the message, and the turn ends
-    ("continuing.let-me", "continuing", "last", ("let me |i'll |i will |i'm going to|i'm now going to|i am going to"
-     "|i need to |i'm about to|i shall ", "", "i'm |i am ", r"(?:^|[,;:—–-] |\b(?:so|and|then|now|here|that"
-     "|which) )i(?:'m| am) (?:now |also |just |already )?(?!wait|hold|leav|keep|assum|us(?:ing|ed)|look|not|happ|hop"
-     "|stand|refer|talk|think|guess|see|miss|hav|get|treat|count|ask|report|say|mention|flag|point|inclin|lean|propos"
-     r"|suggest|recommend|paus|stop|fac|sitt|being|confid|show|clos|nothing|rais|want)\w+ing\b", "can now|should now"
-     "|could now|must now", r"\b(?:i|we) (?:can|should|could|must) now (?!see|use|run|be\b|say)\w+", "off to |'s turn"
-     "|turn now|turn next|after this|after that|next commit|next message|next reply|next pr", r"\bi(?:'m| am) off to\b"
-     r"|^now it's\b[^.?]{0,40}\bturn\b|\bturn (?:now|next)\W?$|^after (?:this|that)(?: one)?,? (?:comes?|i'll|we'll"
-     r"|it's)\b|\bnext (?:commit|message|reply|response|turn|pr) (?:will|brings|contains|covers)\b", "first thing"
-     "|first up|then the |then come|doing so|on it", r"^(?:so )?first (?:thing|up)\b|^then (?:the (?:\w+ ){0,2}\w+(?:,"
-     r"|\W?$)|comes?\b)|^(?:doing so|on it)\W?$", "will |going to |about to ", "^(?:will|gonna|going to"
-     r"|about to) (?!be\b|not\b|never\b|need|work|make|you|it|this|that|they|the|do\W?$)\w+", " next| now| turn"
-     "| message| reply| response| pass", r"\b(?:i|we)(?:'ll| will)? (?:\w+ )?(?:turn|take|do|tackle|go|handle|move"
-     r"|attack|start|begin|get|pick)\b[^.?]{0,40}\b(?:next|now|in the (?:next|following|coming) \w+)\W?$"),
-     "stative gated handed-over offer standing", "announces its next action as its last words"),
-    ("continuing.next", "continuing", "paragraph", ("next, |next i|next we", "(?:^|[,;—–-] (?:then )?)next,? (?:i|we"
-     r"|let)\b", "next is|next up|next are|next comes|next would be|next will be|next on |up next|next:",
-     r"^next(?: up)? (?:is|are|comes|on|would be|will be)\b|^(?:up next|next up|next)(?::|,)|^next up\b(?! after)"
-     "|[,;—–-] (?:then )?next (?:is|are) the", "next ", "^(?:the |my |our )?next (?:focus|task|action|priority|item"
-     r"|target|milestone|step|phase|batch|thing|piece|move|stop|up|one)s?(?: to \w+)?(?: is\b(?! (?:for you|not|yours"
-     "|scheduled|planned))|:(?! ?$))", " next", r"^(?:\w+ )?(?:phase|stage|step|part|task|batch|milestone|wave|round"
-     r"|chunk)s? [\w.]{1,12}(?: \([^)]{0,60}\))? (?:is |comes )?next\b|\bcomes? (?:next|after (?:this|that))\W?$"
-     r"|\b(?:will|comes?|follows?)\b[^.]{0,40} in (?:the|a) next (?:step|phase|round|pass|batch|iteration)\b",
-     "now i|now let me|now to the|now for the|now on to|now we|now back|now over", "^now (?:i'll|i will|i'm|i am"
-     "|i need|let me|to the|for the|on to|back to|over to|we'll)", "then i'll", r"^(?:and )?then i'll\b",
-     "more to come|after that i|plan from here|back to ", r"\bmore to come|^after that i(?:'ll| will|'m)\b"
-     r"|^plan from here|^back to (?:the|work)\b", "now the |now, the ", r"^now,? the (?!.*\b(?:is|are|has|have|was"
-     r"|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will|uses?|returns?|reads?|gets?"
-     r"|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$", " next", r"\b(?:is|are) (?:the )?next(?: (?:piece|step|item|thing|task"
-     r"|part|one|stage|phase|up|in line|on (?:the|my) list))?(?:,|\W?$)", " next|will be ", "^(?:the |then |and "
-     r"|\ufffc)[^,.?]{0,50} next(?:, (?:then|and|followed)[^.]{0,60})?\W?$|\bwill be (?:done|handled|added|tackled"
-     "|addressed|next|ported|covered) (?:next|in the next|after|soon|shortly)", " shortly| moment| minute|right away"
-     "|straight away| soon|in a bit", r"\b(?:i|i'll|you'll|coming|follows?|up)\b[^.?]{0,80}\b(?:shortly|soon|right away"
-     r"|straight away|in a (?:moment|minute|bit))\W?$"), "gated handed-over offer standing", "names its next action "
-     "and stops"),
+    ("continuing.let-me", "continuing", "last", (
+        ("let me |i'll |i will |i'm going to|i'm now going to|i am going to|i need to |i'm about to|i shall ", ""),
+        ("i'm |i am ",
+         r"(?:^|[,;:—–-] |\b(?:so|and|then|now|here|that|which) )i(?:'m| am) (?:now |also |just |already )?(?!wait"
+         "|hold|leav|keep|assum|us(?:ing|ed)|look|not|happ|hop|stand|refer|talk|think|guess|see|miss|hav|get|treat"
+         "|count|ask|report|say|mention|flag|point|inclin|lean|propos|suggest|recommend|paus|stop|fac|sitt|being"
+         r"|confid|show|clos|nothing|rais|want)\w+ing\b"),
+        ("can now|should now|could now|must now",
+         r"\b(?:i|we) (?:can|should|could|must) now (?!see|use|run|be\b|say)\w+"),
+        ("off to |'s turn|turn now|turn next|after this|after that|next commit|next message|next reply|next pr",
+         r"\bi(?:'m| am) off to\b|^now it's\b[^.?]{0,40}\bturn\b|\bturn (?:now|next)\W?$"
+         r"|^after (?:this|that)(?: one)?,? (?:comes?|i'll|we'll|it's)\b"
+         r"|\bnext (?:commit|message|reply|response|turn|pr) (?:will|brings|contains|covers)\b"),
+        ("first thing|first up|then the |then come|doing so|on it",
+         r"^(?:so )?first (?:thing|up)\b|^then (?:the (?:\w+ ){0,2}\w+(?:,|\W?$)|comes?\b)|^(?:doing so|on it)\W?$"),
+        ("will |going to |about to ",
+         r"^(?:will|gonna|going to|about to) (?!be\b|not\b|never\b|need|work|make|you|it|this|that|they|the"
+         r"|do\W?$)\w+"),
+        (" next| now| turn| message| reply| response| pass",
+         r"\b(?:i|we)(?:'ll| will)? (?:\w+ )?(?:turn|take|do|tackle|go|handle|move|attack|start|begin|get"
+         r"|pick)\b[^.?]{0,40}\b(?:next|now|in the (?:next|following|coming) \w+)\W?$"),
+    ), "stative gated handed-over offer standing", "announces its next action as its last words"),
+    ("continuing.next", "continuing", "paragraph", (
+        ("next, |next i|next we", r"(?:^|[,;—–-] (?:then )?)next,? (?:i|we|let)\b"),
+        ("next is|next up|next are|next comes|next would be|next will be|next on |up next|next:",
+         r"^next(?: up)? (?:is|are|comes|on|would be|will be)\b|^(?:up next|next up|next)(?::|,)"
+         r"|^next up\b(?! after)|[,;—–-] (?:then )?next (?:is|are) the"),
+        ("next ",
+         "^(?:the |my |our )?next (?:focus|task|action|priority|item|target|milestone|step|phase|batch|thing|piece"
+         r"|move|stop|up|one)s?(?: to \w+)?(?: is\b(?! (?:for you|not|yours|scheduled|planned))|:(?! ?$))"),
+        (" next",
+         r"^(?:\w+ )?(?:phase|stage|step|part|task|batch|milestone|wave|round"
+         r"|chunk)s? [\w.]{1,12}(?: \([^)]{0,60}\))? (?:is |comes )?next\b"
+         r"|\bcomes? (?:next|after (?:this|that))\W?$|\b(?:will|comes?|follows?)\b[^.]{0,40} in (?:the"
+         r"|a) next (?:step|phase|round|pass|batch|iteration)\b"),
+        ("now i|now let me|now to the|now for the|now on to|now we|now back|now over",
+         "^now (?:i'll|i will|i'm|i am|i need|let me|to the|for the|on to|back to|over to|we'll)"),
+        ("then i'll", r"^(?:and )?then i'll\b"),
+        ("more to come|after that i|plan from here|back to ",
+         r"\bmore to come|^after that i(?:'ll| will|'m)\b|^plan from here|^back to (?:the|work)\b"),
+        ("now the |now, the ",
+         r"^now,? the (?!.*\b(?:is|are|has|have|was|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will"
+         r"|uses?|returns?|reads?|gets?|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$"),
+        (" next",
+         r"\b(?:is|are) (?:the )?next(?: (?:piece|step|item|thing|task|part|one|stage|phase|up|in line"
+         r"|on (?:the|my) list))?(?:,|\W?$)"),
+        (" next|will be ",
+         r"^(?:the |then |and |\ufffc)[^,.?]{0,50} next(?:, (?:then|and|followed)[^.]{0,60})?\W?$"
+         r"|\bwill be (?:done|handled|added|tackled|addressed|next|ported|covered) (?:next|in the next|after|soon"
+         "|shortly)"),
+        (" shortly| moment| minute|right away|straight away| soon|in a bit",
+         r"\b(?:i|i'll|you'll|coming|follows?|up)\b[^.?]{0,80}\b(?:shortly|soon|right away|straight away"
+         r"|in a (?:moment|minute|bit))\W?$"),
+    ), "gated handed-over offer standing", "names its next action and stops"),
     ("continuing.gerund", "continuing", "paragraph", (
-     "^continuing.|^continuing with |^continuing down |^continuing on |^continuing to the |^continuing now|^proceeding."
-     "|^proceeding with ", "", "continuing|proceeding", r"^(?:\w+[,.:] |now |so |then "
-     r"|will be )?(?:continuing|proceeding)(?:\W?$|[.,!:…] | (?:with|down|on|to the|from|through|until|as|now|in|by"
-     r"|here|work)\b)", "moving |on to |onto |onward", r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on"
-     r"|to)|on ?to|onwards? (?:to|with))\b", "starting |picking up ", r"^(?:\w+[,.:] |now |so |then )?(?:starting "
-     r"(?:with|on|the|now|phase|task|step|in)|picking up (?:the|with))\b", "pressing on|pushing on|pushing ahead"
-     "|carrying on|resuming|kicking off|getting started|working through|turning to|working on|diving |digging ",
-     r"^(?:\w+[,.:] |now |so |then )?(?:still )?(?:press|push|carry|resum|kick|gett|work|turn|div|digg)ing\b",
-     "time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b", "i'm ", r"\bi'm (?:now )?(?:starting|moving|beginning"
-     r"|turning|working) (?:on|to|with)\b", "let's ", r"\blet's (?:now |also |first )?(?:move|continue|tackle|start"
-     r"|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run|finish|turn|take)\b", "keep |continu|proceed"
-     "|press|push|carry", r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*"
-     r"|carry\w*) (?:on|going|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b"), "subject gated "
-     "handed-over offer standing", "says that work goes on"),
-    ("continuing.next-phase", "continuing", "paragraph", ("phase |stage |step |part |milestone |batch |wave |task ",
-     r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*|two"
-     r"|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|would be|can (?:now )?(?:start"
-     r"|begin))\b"), "gated handed-over offer", "names the next stage of its own plan and stops before it"),
-    ("continuing.intent", "continuing", "closing", ("i plan to|i intend to|i'd start |i'd begin |i would start "
-     "|my plan is to|the plan is to|first step is|first step will be", ""), "gated handed-over offer",
-     "tells a plan that it did not begin"),
+        ("^continuing.|^continuing with |^continuing down |^continuing on |^continuing to the |^continuing now"
+         "|^proceeding.|^proceeding with ", ""),
+        ("continuing|proceeding",
+         r"^(?:\w+[,.:] |now |so |then |will be )?(?:continuing|proceeding)(?:\W?$|[.,!:…] "
+         r"| (?:with|down|on|to the|from|through|until|as|now|in|by|here|work)\b)"),
+        ("moving |on to |onto |onward",
+         r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on|to)|on ?to|onwards? (?:to|with))\b"),
+        ("starting |picking up ",
+         r"^(?:\w+[,.:] |now |so |then )?(?:starting (?:with|on|the|now|phase|task|step|in)"
+         r"|picking up (?:the|with))\b"),
+        ("pressing on|pushing on|pushing ahead|carrying on|resuming|kicking off|getting started|working through"
+         "|turning to|working on|diving |digging ",
+         r"^(?:\w+[,.:] |now |so |then )?(?:still )?(?:press|push|carry|resum|kick|gett|work|turn|div|digg)ing\b"),
+        ("time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b"),
+        ("i'm ", r"\bi'm (?:now )?(?:starting|moving|beginning|turning|working) (?:on|to|with)\b"),
+        ("let's ",
+         r"\blet's (?:now |also |first )?(?:move|continue|tackle|start|proceed|keep|do|look|fix|build|implement|go"
+         r"|get|add|wire|run|finish|turn|take)\b"),
+        ("keep |continu|proceed|press|push|carry",
+         r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*|carry\w*) (?:on|going"
+         r"|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b"),
+    ), "subject gated handed-over offer standing", "says that work goes on"),
+    ("continuing.next-phase", "continuing", "paragraph", (
+        ("phase |stage |step |part |milestone |batch |wave |task ",
+         r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*"
+         r"|two|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|would be"
+         r"|can (?:now )?(?:start|begin))\b"),
+    ), "gated handed-over offer", "names the next stage of its own plan and stops before it"),
+    ("continuing.intent", "continuing", "closing", (
+        ("i plan to|i intend to|i'd start |i'd begin |i would start |my plan is to|the plan is to|first step is"
+         "|first step will be", ""),
+    ), "gated handed-over offer", "tells a plan that it did not begin"),
     # -- narration: the closing line stands before an action that never came
-    ("narration.doing", "narration", "final", ("ing ", r"^(?!\w+ing (?:the|an?) \w+ \w+s (?:all|the|an?|its?|every)\b)"
-     r"(?:\w+[,.:] |now |so |then )?(?!(?:str|spr|even|morn|dur|us"
-     "|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav|keep|depend|assum|wait|hold|stand|gett"
-     r"|know)ing\b)\w{2,12}ing (?:at |into |for |up |through |in |on |out )?(?:the|a|an|all|it|its|this|that|these"
-     r"|those|both|each|whether|how|why|what|where|\ufffc|two|three|now|again)\b", "ing it|ing that|ing them|ing this",
-     r"[;—–] (?:now )?\w+ing (?:it|that|them|this)(?: now)?\W?$", "one more |two more |another |a few more ",
-     r"\b(?:more|another) (?:thing|place|file|spot|check|caller|case)s? (?:to (?:look|check|read|fix|verify|see|go)"
-     r"|left|first)\b"), "subject gated handed-over", "is the line before an action that never came"),
-    ("narration.colon", "narration", "final", ("let me|i'll|i will|now|i need to|going to|first|here goes", ":$"),
-     "gated", "ends on a colon with nothing after it"),
+    ("narration.doing", "narration", "final", (
+        ("ing ",
+         r"^(?!\w+ing (?:the|an?) \w+ \w+s (?:all|the|an?|its?|every)\b)(?:\w+[,.:] |now |so "
+         "|then )?(?!(?:str|spr|even|morn|dur|us|includ|accord|noth|everyth|someth|anyth|follow|regard|be|hav|leav"
+         r"|keep|depend|assum|wait|hold|stand|gett|know)ing\b)\w{2,12}ing (?:at |into |for |up |through |in |on "
+         r"|out )?(?:the|a|an|all|it|its|this|that|these|those|both|each|whether|how|why|what|where|\ufffc|two"
+         r"|three|now|again)\b"),
+        ("ing it|ing that|ing them|ing this", r"[;—–] (?:now )?\w+ing (?:it|that|them|this)(?: now)?\W?$"),
+        ("one more |two more |another |a few more ",
+         r"\b(?:more|another) (?:thing|place|file|spot|check|caller"
+         r"|case)s? (?:to (?:look|check|read|fix|verify|see|go)|left|first)\b"),
+    ), "subject gated handed-over", "is the line before an action that never came"),
+    ("narration.colon", "narration", "final", (
+        ("let me|i'll|i will|now|i need to|going to|first|here goes", ":$"),
+    ), "gated", "ends on a colon with nothing after it"),
     # -- remaining: work is left, and nothing disposes of it
-    ("remaining.count", "remaining", "ending", ("still need|still to |still have|still fail|still broken|still miss"
-     "|still pending|still un|to go|left to |not yet|not done|not started|unfinished|unresolved|to be ",
-     r"(?<![\w,.]){num}(?: \w+){0,4} (?:still (?:need|to\b|have|fail|broken|miss|pending|un\w+ed)|left to \w+|to go\b"
-     r"|(?:are |is )?(?:unresolved|unfinished|not (?:yet )?{done})|(?:remain\w*|left|need|have) to be \w+)",
-     "fail|error", r"(?<![\w,.])\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?|tests? fail\w*) (?:left"
-     r"|remain\w*)\b", "remain| left&task|step|phase|stage|todo|item|thing|piece|part| of ", r"(?<![\w,.])(?:one"
-     r"|{num}) (?:\w+ ){0,2}(?:tasks?|steps?|phases?|stages?|todos?|items?|things?|pieces?|parts?) (?:still )?"
-     r"(?:remains?\b|(?:is |are )?left\b)|(?<![\w,./])(?:one|{num}) (?:of|out of) (?:the )?\d[^.?]{0,40} (?:remain"
-     r"|left)\b"), "none-left disposed reviewed", "counts work that is not done"),
-    ("remaining.bare-count", "remaining", "ending", ("remain| left|outstanding|pending", r"(?<![\d,])\d[\d,]*(?: "
-     r"[a-z]+){0,4} (?:remain|left\b|outstanding|pending)"), "none-left disposed reviewed unchanged",
-     "counts something that is left"),
-    ("remaining.named", "remaining", "ending", ("remaining|remains", "^(?:what |still )?(?:remaining|remains)(?: (?:"
-     r"(?:from|in|on|for|after|before) [^:.]{0,40}|{work}))?(?: is| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?"
-     r"|steps?|pieces?|parts?) (?:is|are)\b|^what(?:'s| is)? (?:still )?remains?\b(?! of)", "left", "^{work} left(?: "
-     r"to do)?:|^what(?:'s| is)(?: still)? left\b(?! (?:in|of) )|^left(?: to \w+|:)", "what's |what is |what i ",
-     r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding|needed)\b|^what i (?:haven't|have not|didn't|left out"
-     "|skipped)", "that leaves|that just leaves|that only leaves|todo:|todos:|still to come", "^(?:that|todos?:|still)",
-     "still ", r"^still (?:open|to do|to \w+:|ahead|pending|outstanding|missing|needed|todo|left|unfinished)(?!\w)",
-     "not ", r"^not (?:yet )?{done}(?: yet)?(?::| is\b| are\b)", "open |missing |outstanding", "^(?:open|missing"
-     "|outstanding)(?: ends| {work})?(?: to [^:]{0,40})?:", "to finish|to complete|to wrap|to be complete",
-     r"^to (?:finish|complete|wrap|be complete)\b(?!.*\byou\b)[^.?]{0,60}\b(?:needs?|must|ha(?:s|ve) to|remains?)\b",
-     "next step", "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run"
-     "|finish|phase|task)", "the rest|the others|the remain|the other ", r"\bthe (?:rest|remainder|others|remaining \w+"
-     r"|other (?:\w+ )?\w+)(?: (?:of|in|on|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait"
-     r"|be done)s?\b|still (?:need|to\b|ha|use the old)|(?:is|are|remains?|stays?) (?:not (?!affected|needed|changed"
-     r"|relevant|used|touched by)|still|next|to\b|open|waiting|queued|better|routine|mechanical|straightforward|similar"
-     r"|un(?!chang|affect|touch|relat|modif)\w+ed|undone|pending|left)|(?:is|are|has|have)n't|has not|have not"
-     r"|will (?:need|take|get)|needs? (?!no\b))", "the second |the last |the third |the next |half |part ",
-     "^(?:and )?the (?:second|other|next|last|remaining|third) (?:half|part|third|batch|stage|phase|chunk|piece"
-     r"|portion)\b[^.?]{0,80}\b(?:is (?:where|next|not|still|to\b|what)|will|comes|needs|follows|remains|isn't|hasn't"
-     r"|waits)\b|\bthe (?:last|other|remaining|next) [^.?]{0,60}\bwill (?:need|require|follow)\b|\bthe \w+ half "
-     "remains as"), "none-left disposed reviewed", "names work that is left"),
-    ("remaining.list", "remaining", "lead-in", ("remain| left", r"^(?:\d+ )?(?:{work} (?:remaining|left)|(?:what "
-     r"|still |what's |the )?(?:remaining|remains|left)\b(?! (?:verticals|categories|values|fields|options)))",
-     "still |what's |what is ", "^(?:still (?:open|to do|needed|missing|pending|outstanding|failing|broken|ahead)"
-     "|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))", "to do|todo|to-do", "^(?:left )?to ?-?do(?: "
-     r"list)?(?: \([^)]*\))?:?$", "so far|half|in progress|partly|partial|incomplete|underway|under way",
-     r"^(?:[^\n]{0,40} so far:?$|(?:about |roughly )?half-?(?: ?way)?\b|(?:still |work )?in progress|partly"
-     r"|partial(?:ly)?|incomplete|under ?way)\W*(?:there|done|complete|finished)?\W*$", "outstanding|not |next up"
-     "|unfinished|open |missing ", "^(?:outstanding|not (?:yet )?{done}|next up|unfinished|(?:open|missing) (?:ends"
-     "|{work}))"), "none-left disposed reviewed", "lists work that is left"),
-    ("remaining.next-up", "remaining", "heading", ("next up|what's next", r"next up\b(?! after)|^what's next"),
-     "none-left", "heads the next piece of work and stops"),
-    ("remaining.open-boxes", "remaining", "last-list", ("[ ]|⬜|☐|🔲|⏳", r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),
-     "reviewed disposed", "shows a to-do list with open boxes"),
-    ("remaining.part-done", "remaining", "ending", ("half|third|quarter|part", r"\b(?:half|third|quarter"
-     r"|part) of the way\b|\bhalf (?:of the {work}|{done}|follows)\b|\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're "
-     r"|about )*half ?way\b|^(?:about |roughly |around |the first )?(?:half|(?:a|one|two) thirds?|(?:a|one"
-     r"|three) quarters?) (?:of )?[^.?]{0,60}\b(?:now|already|use[sd]?|{done})\b", "so far", r"\d[^.]{0,40}\bso far\b"
-     r"|\bso far\b[^.]{0,40} (?:of|only) ", "%", r"^(?:status|progress|state)\b[^\n]{0,60}(?<!\d)\d?\d%"
-     r"|^(?:progress: )?(?:[^:%]{0,40} (?:is|are|at) )?(?:about |around |roughly )?\d\d?% (?:of the way|{done})\b",
-     "commented out|disabled|skipped|confined|restricted|limited", r"\b(?:commented out|disabled|skipped"
-     r"|left out) (?:until|till|for now)\b|\bi(?:'ve| have)? (?:confined|restricted|limited) (?:myself|this|it) to\b",
-     "get to|to be continued|more work|more to follow|more follow|scratched the", r"\bdid(?:n't| not) get to"
-     "|to be continued|more work is needed|more (?:to )?follow|scratched the surface", " follow", r"\b(?:will|'ll"
-     r"|to) follow(?: (?:in|with|next|soon|later|shortly|separately)\b|\W?$)", "dumm|stub|placeholder|hard-coded"
-     "|hardcoded|mocked", r"\b(?:(?:is|are|remains?|stays?) (?:only |just )?(?:a )?|still |currently )(?:a )?(?:dumm"
-     r"(?:y|ies)|stub(?:s|bed)?|placeholders?|mocked|hard-?coded)(?:\W?$|\b[^.?]{0,60}\b(?:for now|so far|yet"
-     "|at the moment|currently))", "later|afterwards|follow-up|for now", r"\b(?:can|could|should|will|would"
-     r"|to) (?:still )?(?:be )?(?:{done}|follow|come)\b[^.?]{0,30}\b(?:later|afterwards|in a (?:later|follow-up"
-     r"|second) \w+)\b|\bi(?:'ve| have)? (?:left|left out|skipped|postponed|parked|put off)\b[^.?]{0,60}\bfor (?:now"
-     r"|later|(?:a|the) (?:next|follow-up|later))\b", "nothing so far|nothing yet", "(?:^|[:—–,-] ?)nothing (?:so far"
-     r"|yet)\b", "for the next|for a later|for the second|for the following", r"\bfor (?:the|a) (?:next|second|later"
-     r"|following) {turn}\b", "everything |all |every &but |except|apart from|other than", r"\b(?:everything"
-     r"|all (?:of \w+|the )?\w+|every \w+) (?:but|except(?: for)?|apart from|other than)\b[^.?]{0,60}\b(?:{done}"
-     r"|compiles?|works?|pass|passes|green)\b", "not everything|not all", r"\bnot (?:everything"
-     r"|all)\b[^.?]{0,30}\b{done}\b", " of |/&iteration |step |part |phase |batch |round |epoch |stage |chapter |task "
-     "|section |page ", r"^(?:iteration|step|part|phase|batch|round|epoch|stage|chapter|task|section|page) (\d+) ?(?:of"
-     r"|/) ?(?!\1\b)\d", " of |/&done|complete|finished|ported|migrated|converted|implemented|written|fixed|translated"
-     "|covered|processed|handled|updated|tested|checked", r"(?<![\w,./])(?!one\b)(\d+|{num}) ?(?:of|/"
-     r"|out of) ?(?:the )?(?!\1\b){num}\b[^.]{0,30}\b{done}\b|\b(?:i|we)(?:'ve| have)? {done} (?:about |around "
-     r"|the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the |all )?(?!\2\b)\d"), "asked none-left disposed reviewed "
-     "unchanged", "reports a part of the work as done"),
-    ("remaining.not-done", "remaining", "ending", ("still ", r"\b(?:i|we)(?:'d| would)? still (?:(?:need|have|like|want"
-     r"|plan) to|owe)\b|\bstill (?:out of date|outdated|lacks?|miss(?:es|ing)?|requires?|needs? \w+ing|needs to be"
-     r"|has to|have to|to be {done})\b|\b(?:is|are) still (?:open|pending|untouched|un\w+ed|missing|to do|red"
-     r"|broken)\b(?! until)|^{plain}[^?]{0,150}\bstill (?:\w+n't|(?:do(?:es)?|is|are|ha(?:s|ve)) not|fails?\b|crash"
-     r"|break|hang|(?!pass)(?:\w+ )?(?:the|an|in the|on the|from the) old)", "yet", r"\b(?:is|are|has"
-     r"|have) (?:\w+ )?yet to \w+|\b(?:is|are) not yet (?:\w+ )?{done}\b|^{plain}[^?]{0,150}(?:(?:n't|\bnot) (?:been "
-     r"|yet )?(?:\w+ )?{done}\b[^.?]{0,60}\byet\b|\b(?:(?:is|are|do|does)(?:n't| not) (?!have\b|exist|defined|planned"
-     r"|scheduled|known|decided|released)|there(?:'s| is| are) no )[^.?]{0,40}\byet\W?$)", "need",
-     r"(?<!anything )\bneeds? (?:(?:fix"
-     r"|port|updat|convert|rewrit|handl|migrat|translat|adjust|wir|do|clean|finish)ing\b|(?:\w+ )?(?:more work"
-     r"|another (?:pass|round)|to be {done})|(?:the|a|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration"
-     r"|adjustment)s?\b)|\b(?:that|which) (?:i|we) (?:still )?(?:need|have) to\b", " not.|n't.",
-     r"\b{done}\b[^.?]{0,60}\b(?:isn't|aren't|hasn't|haven't|not)\W?$|\bthere\b[^.?]{0,60}\b(?:isn't|aren't)\W?$",
-     "i haven't|i have not|i didn't|i did not|i couldn't|i could not|i wasn't|i was not|i was unable", r"\bi ha(?:ven't"
-     r"|ve not) (?:yet )?(?:looked|gone|dealt|got|gotten|started|begun|finished|tackled|reached)\b|\bi (?:(?:did"
-     "|could)(?:n't| not)|was(?:n't| not) able to|was unable to) (?:yet )?(?:get (?:to|around|as far)|finish|manage"
-     r"|complete|start)\b", "only ", r"\b(?:is|are|exists?) only (?:\w+ )?(?:bullet points|outlined?|sketch\w*|stubs?"
-     r"|draft\w*|headings|half)|^(?:so far |for now |for the moment |currently |at the moment )?only\b[^.?]{0,60}\b"
-     "(?:is|are|has|have) (?:been )?(?:implemented|there|done|in|ported|working|supported|converted|finished|written"
-     r"|migrated)\b", "there are |there is |there's ", r"\bthere(?: are| is|'s) (?:still )?(?:a handful of|some|one"
-     r"|another|{num}) [^.?]{0,60}\b(?:still\b|haven't|aren't|to (?:go|port|fix|convert)\b)", " red| failing| broken",
-     r"(?<![\w,.])(?!0)(?:{num}) (?:\w+ ){0,2}(?:tests?|specs?|suites?)\b[^.?]{0,40}\b(?:are|is) (?:still )?(?:red"
-     r"|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing|red)\b", "n't been |not been ",
-     r"^{plain}[^?]{0,200}\b(?:has|have)(?:n't| not) been (?:{done}|looked at|run)\b", "at the moment|at this point"
-     "|for the moment|so far|at present|as of now", "^{plain}(?!.*(?:needed|necessary|required|problem|issue|error"
-     r"|complaint))[^?]{0,200}(?:n't\b|\bnot\b|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point"
-     "|for the moment|so far|at present|as of now)"), "asked none-left disposed reviewed gated handed-over",
-     "says that something is not done yet"),
-    ("remaining.status", "remaining", "parts", ("todo|to do|not started|not touched|not begun|not done|not yet"
-     "|not there|not ported|not migrated|not converted|not implemented|not written|pending|in progress|half|nothing "
-     "|untouched|unstarted|stubbed|⏳|🔲|⬜|☐", r"(?s)^(?=.*(?:✅|✔|☑|\b(?:{done}|works?|pass)\b)).*(?:\||\n[^\n"
-     r"|]{2,80}(?:[:—–-]|\()) ?(?:[^\w|]{1,3} ?)?(?:not (?:yet )?(?:there|{done})|nothing (?:so far|yet)|(?:about "
-     r"|only )?half\w*(?: way| done)?|untouched|unstarted|stubbed|in progress|to ?-?do|pending|[⏳🔲⬜☐])[^\n\w"
-     r"|]{0,4}(?:\([^\n|]{0,40})?(?:\n|\||$)"), "reviewed disposed", "shows parts that are done beside parts that are "
-     "not begun"),
+    ("remaining.count", "remaining", "ending", (
+        ("still need|still to |still have|still fail|still broken|still miss|still pending|still un|to go|left to "
+         "|not yet|not done|not started|unfinished|unresolved|to be ",
+         r"(?<![\w,.]){num}(?: \w+){0,4} (?:still (?:need|to\b|have|fail|broken|miss|pending|un\w+ed)|left to \w+"
+         r"|to go\b|(?:are |is )?(?:unresolved|unfinished|not (?:yet )?{done})"
+         r"|(?:remain\w*|left|need|have) to be \w+)"),
+        ("fail|error",
+         r"(?<![\w,.])\d[\d,]* (?:\w+ )?(?:failures?|failing(?: tests?)?|errors?|tests? fail\w*) (?:left"
+         r"|remain\w*)\b"),
+        ("remain| left&task|step|phase|stage|todo|item|thing|piece|part| of ",
+         r"(?<![\w,.])(?:one|{num}) (?:\w+ ){0,2}(?:tasks?|steps?|phases?|stages?|todos?|items?|things?|pieces?"
+         r"|parts?) (?:still )?(?:remains?\b|(?:is |are )?left\b)"
+         r"|(?<![\w,./])(?:one|{num}) (?:of|out of) (?:the )?\d[^.?]{0,40} (?:remain|left)\b"),
+    ), "none-left disposed reviewed", "counts work that is not done"),
+    ("remaining.bare-count", "remaining", "ending", (
+        ("remain| left|outstanding|pending",
+         r"(?<![\d,])\d[\d,]*(?: [a-z]+){0,4} (?:remain|left\b|outstanding|pending)"),
+    ), "none-left disposed reviewed unchanged", "counts something that is left"),
+    ("remaining.named", "remaining", "ending", (
+        ("remaining|remains",
+         "^(?:what |still )?(?:remaining|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|{work}))?(?: is"
+         r"| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b"
+         r"|^what(?:'s| is)? (?:still )?remains?\b(?! of)"),
+        ("left", r"^{work} left(?: to do)?:|^what(?:'s| is)(?: still)? left\b(?! (?:in|of) )|^left(?: to \w+|:)"),
+        ("what's |what is |what i ",
+         r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding|needed)\b"
+         "|^what i (?:haven't|have not|didn't|left out|skipped)"),
+        ("that leaves|that just leaves|that only leaves|todo:|todos:|still to come", "^(?:that|todos?:|still)"),
+        ("still ",
+         r"^still (?:open|to do|to \w+:|ahead|pending|outstanding|missing|needed|todo|left|unfinished)(?!\w)"),
+        ("not ", r"^not (?:yet )?{done}(?: yet)?(?::| is\b| are\b)"),
+        ("open |missing |outstanding", "^(?:open|missing|outstanding)(?: ends| {work})?(?: to [^:]{0,40})?:"),
+        ("to finish|to complete|to wrap|to be complete",
+         r"^to (?:finish|complete|wrap|be complete)\b(?!.*\byou\b)[^.?]{0,60}\b(?:needs?|must|ha(?:s|ve) to"
+         r"|remains?)\b"),
+        ("next step",
+         "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish"
+         "|phase|task)"),
+        ("the rest|the others|the remain|the other ",
+         r"\bthe (?:rest|remainder|others|remaining \w+|other (?:\w+ )?\w+)(?: (?:of|in|on"
+         r"|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait|be done)s?\b"
+         r"|still (?:need|to\b|ha|use the old)|(?:is|are|remains?"
+         r"|stays?) (?:not (?!affected|needed|changed|relevant|used|touched by)|still|next|to\b|open|waiting|queued"
+         r"|better|routine|mechanical|straightforward|similar|un(?!chang|affect|touch|relat|modif)\w+ed|undone"
+         r"|pending|left)|(?:is|are|has|have)n't|has not|have not|will (?:need|take|get)|needs? (?!no\b))"),
+        ("the second |the last |the third |the next |half |part ",
+         "^(?:and )?the (?:second|other|next|last|remaining|third) (?:half|part|third|batch|stage|phase|chunk|piece"
+         r"|portion)\b[^.?]{0,80}\b(?:is (?:where|next|not|still|to\b|what)|will|comes|needs|follows|remains|isn't"
+         r"|hasn't|waits)\b|\bthe (?:last|other|remaining|next) [^.?]{0,60}\bwill (?:need|require|follow)\b"
+         r"|\bthe \w+ half remains as"),
+    ), "none-left disposed reviewed", "names work that is left"),
+    ("remaining.list", "remaining", "lead-in", (
+        ("remain| left",
+         r"^(?:\d+ )?(?:{work} (?:remaining|left)|(?:what |still |what's |the )?(?:remaining|remains"
+         r"|left)\b(?! (?:verticals|categories|values|fields|options)))"),
+        ("still |what's |what is ",
+         "^(?:still (?:open|to do|needed|missing|pending|outstanding|failing|broken|ahead)"
+         "|what(?:'s| is) (?:still )?(?:left|missing|next|open|not done))"),
+        ("to do|todo|to-do", r"^(?:left )?to ?-?do(?: list)?(?: \([^)]*\))?:?$"),
+        ("so far|half|in progress|partly|partial|incomplete|underway|under way",
+         r"^(?:[^\n]{0,40} so far:?$|(?:about |roughly )?half-?(?: ?way)?\b|(?:still |work )?in progress|partly"
+         r"|partial(?:ly)?|incomplete|under ?way)\W*(?:there|done|complete|finished)?\W*$"),
+        ("outstanding|not |next up|unfinished|open |missing ",
+         "^(?:outstanding|not (?:yet )?{done}|next up|unfinished|(?:open|missing) (?:ends|{work}))"),
+    ), "none-left disposed reviewed", "lists work that is left"),
+    ("remaining.next-up", "remaining", "heading", (
+        ("next up|what's next", r"next up\b(?! after)|^what's next"),
+    ), "none-left", "heads the next piece of work and stops"),
+    ("remaining.open-boxes", "remaining", "last-list", (
+        ("[ ]|⬜|☐|🔲|⏳", r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),
+    ), "reviewed disposed", "shows a to-do list with open boxes"),
+    ("remaining.part-done", "remaining", "ending", (
+        ("half|third|quarter|part",
+         r"\b(?:half|third|quarter|part) of the way\b|\bhalf (?:of the {work}|{done}|follows)\b"
+         r"|\b(?:only|just)\b[^.]{0,40}\bhalf\b|^(?:we're |about )*half ?way\b"
+         "|^(?:about |roughly |around |the first )?(?:half|(?:a|one|two) thirds?"
+         r"|(?:a|one|three) quarters?) (?:of )?[^.?]{0,60}\b(?:now|already|use[sd]?|{done})\b"),
+        ("so far", r"\d[^.]{0,40}\bso far\b|\bso far\b[^.]{0,40} (?:of|only) "),
+        ("%",
+         r"^(?:status|progress|state)\b[^\n]{0,60}(?<!\d)\d?\d%"
+         r"|^(?:progress: )?(?:[^:%]{0,40} (?:is|are|at) )?(?:about |around |roughly )?\d\d?% (?:of the way"
+         r"|{done})\b"),
+        ("commented out|disabled|skipped|confined|restricted|limited",
+         r"\b(?:commented out|disabled|skipped|left out) (?:until|till|for now)\b"
+         r"|\bi(?:'ve| have)? (?:confined|restricted|limited) (?:myself|this|it) to\b"),
+        ("get to|to be continued|more work|more to follow|more follow|scratched the",
+         r"\bdid(?:n't| not) get to|to be continued|more work is needed|more (?:to )?follow|scratched the surface"),
+        (" follow", r"\b(?:will|'ll|to) follow(?: (?:in|with|next|soon|later|shortly|separately)\b|\W?$)"),
+        ("dumm|stub|placeholder|hard-coded|hardcoded|mocked",
+         r"\b(?:(?:is|are|remains?|stays?) (?:only |just )?(?:a )?|still |currently )(?:a )?(?:dumm(?:y|ies)"
+         r"|stub(?:s|bed)?|placeholders?|mocked|hard-?coded)(?:\W?$"
+         r"|\b[^.?]{0,60}\b(?:for now|so far|yet|at the moment|currently))"),
+        ("later|afterwards|follow-up|for now",
+         r"\b(?:can|could|should|will|would|to) (?:still )?(?:be )?(?:{done}|follow|come)\b[^.?]{0,30}\b(?:later"
+         r"|afterwards|in a (?:later|follow-up|second) \w+)\b"
+         r"|\bi(?:'ve| have)? (?:left|left out|skipped|postponed|parked|put off)\b[^.?]{0,60}\bfor (?:now|later"
+         r"|(?:a|the) (?:next|follow-up|later))\b"),
+        ("nothing so far|nothing yet", r"(?:^|[:—–,-] ?)nothing (?:so far|yet)\b"),
+        ("for the next|for a later|for the second|for the following",
+         r"\bfor (?:the|a) (?:next|second|later|following) {turn}\b"),
+        ("everything |all |every &but |except|apart from|other than",
+         r"\b(?:everything|all (?:of \w+|the )?\w+|every \w+) (?:but|except(?: for)?|apart from"
+         r"|other than)\b[^.?]{0,60}\b(?:{done}|compiles?|works?|pass|passes|green)\b"),
+        ("not everything|not all", r"\bnot (?:everything|all)\b[^.?]{0,30}\b{done}\b"),
+        (" of |/&iteration |step |part |phase |batch |round |epoch |stage |chapter |task |section |page ",
+         r"^(?:iteration|step|part|phase|batch|round|epoch|stage|chapter|task|section|page) (\d+) ?(?:of"
+         r"|/) ?(?!\1\b)\d"),
+        (" of |/&done|complete|finished|ported|migrated|converted|implemented|written|fixed|translated|covered"
+         "|processed|handled|updated|tested|checked",
+         r"(?<![\w,./])(?!one\b)(\d+|{num}) ?(?:of|/|out of) ?(?:the )?(?!\1\b){num}\b[^.]{0,30}\b{done}\b"
+         r"|\b(?:i|we)(?:'ve| have)? {done} (?:about |around |the first )?(?<![\d.,/])(\d+) (?:of|out of) (?:the "
+         r"|all )?(?!\2\b)\d"),
+    ), "asked none-left disposed reviewed unchanged", "reports a part of the work as done"),
+    ("remaining.not-done", "remaining", "ending", (
+        ("still ",
+         r"\b(?:i|we)(?:'d| would)? still (?:(?:need|have|like|want|plan) to|owe)\b"
+         r"|\bstill (?:out of date|outdated|lacks?|miss(?:es|ing)?|requires?|needs? \w+ing|needs to be|has to"
+         r"|have to|to be {done})\b|\b(?:is|are) still (?:open|pending|untouched|un\w+ed|missing|to do|red"
+         r"|broken)\b(?! until)|^{plain}[^?]{0,150}\bstill (?:\w+n't|(?:do(?:es)?|is|are|ha(?:s|ve)) not|fails?\b"
+         r"|crash|break|hang|(?!pass)(?:\w+ )?(?:the|an|in the|on the|from the) old)"),
+        ("yet",
+         r"\b(?:is|are|has|have) (?:\w+ )?yet to \w+|\b(?:is|are) not yet (?:\w+ )?{done}\b"
+         r"|^{plain}[^?]{0,150}(?:(?:n't|\bnot) (?:been |yet )?(?:\w+ )?{done}\b[^.?]{0,60}\byet\b"
+         r"|\b(?:(?:is|are|do|does)(?:n't| not) (?!have\b|exist|defined|planned|scheduled|known|decided|released)"
+         r"|there(?:'s| is| are) no )[^.?]{0,40}\byet\W?$)"),
+        ("need",
+         r"(?<!anything )\bneeds? (?:(?:fix|port|updat|convert|rewrit|handl|migrat|translat|adjust|wir|do|clean"
+         r"|finish)ing\b|(?:\w+ )?(?:more work|another (?:pass|round)|to be {done})"
+         r"|(?:the|a|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration|adjustment)s?\b)"
+         r"|\b(?:that|which) (?:i|we) (?:still )?(?:need|have) to\b"),
+        (" not.|n't.",
+         r"\b{done}\b[^.?]{0,60}\b(?:isn't|aren't|hasn't|haven't|not)\W?$"
+         r"|\bthere\b[^.?]{0,60}\b(?:isn't|aren't)\W?$"),
+        ("i haven't|i have not|i didn't|i did not|i couldn't|i could not|i wasn't|i was not|i was unable",
+         r"\bi ha(?:ven't|ve not) (?:yet )?(?:looked|gone|dealt|got|gotten|started|begun|finished|tackled"
+         r"|reached)\b|\bi (?:(?:did|could)(?:n't| not)|was(?:n't| not) able to"
+         r"|was unable to) (?:yet )?(?:get (?:to|around|as far)|finish|manage|complete|start)\b"),
+        ("only ",
+         r"\b(?:is|are|exists?) only (?:\w+ )?(?:bullet points|outlined?|sketch\w*|stubs?|draft\w*|headings|half)"
+         r"|^(?:so far |for now |for the moment |currently |at the moment )?only\b[^.?]{0,60}\b(?:is|are|has"
+         "|have) (?:been )?(?:implemented|there|done|in|ported|working|supported|converted|finished|written"
+         r"|migrated)\b"),
+        ("there are |there is |there's ",
+         r"\bthere(?: are| is|'s) (?:still )?(?:a handful of|some|one|another|{num}) [^.?]{0,60}\b(?:still\b"
+         r"|haven't|aren't|to (?:go|port|fix|convert)\b)"),
+        (" red| failing| broken",
+         r"(?<![\w,.])(?!0)(?:{num}) (?:\w+ ){0,2}(?:tests?|specs?|suites?)\b[^.?]{0,40}\b(?:are"
+         r"|is) (?:still )?(?:red|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing|red)\b"),
+        ("n't been |not been ", r"^{plain}[^?]{0,200}\b(?:has|have)(?:n't| not) been (?:{done}|looked at|run)\b"),
+        ("at the moment|at this point|for the moment|so far|at present|as of now",
+         r"^{plain}(?!.*(?:needed|necessary|required|problem|issue|error|complaint))[^?]{0,200}(?:n't\b|\bnot\b"
+         r"|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point|for the moment|so far"
+         "|at present|as of now)"),
+    ), "asked none-left disposed reviewed gated handed-over", "says that something is not done yet"),
+    ("remaining.status", "remaining", "parts", (
+        ("todo|to do|not started|not touched|not begun|not done|not yet|not there|not ported|not migrated"
+         "|not converted|not implemented|not written|pending|in progress|half|nothing |untouched|unstarted|stubbed"
+         "|⏳|🔲|⬜|☐",
+         r"(?s)^(?=.*(?:✅|✔|☑|\b(?:{done}|works?|pass)\b)).*(?:\|"
+         r"|\n[^\n|]{2,80}(?:[:—–-]|\()) ?(?:[^\w|]{1,3} ?)?(?:not (?:yet )?(?:there|{done})|nothing (?:so far|yet)"
+         r"|(?:about |only )?half\w*(?: way| done)?|untouched|unstarted|stubbed|in progress|to ?-?do|pending"
+         r"|[⏳🔲⬜☐])[^\n\w|]{0,4}(?:\([^\n|]{0,40})?(?:\n|\||$)"),
+    ), "reviewed disposed", "shows parts that are done beside parts that are not begun"),
     # -- capacity and wrap-up
-    ("capacity.context", "capacity", "ending", ("context", r"\b(?:my|i have|i've|i'm|our|we're|given the"
-     r"|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit|left|usage|length|remaining|i have)\b|\b(?:much"
-     r"|little|limited|remaining|enough|low on|out of|most of) (?:of (?:my|the) )?context\b|\b(?:within"
-     r"|in) this context\b|\bcontext (?:window )?(?:is|has|was)\b[^.?]{0,25}\b(?:getting|grown|become|nearly|almost"
-     r"|running|filling|full|long|large|big|used|low|tight|heavy)\b", "token|budget|window|my time|my turn|context&my "
-     "|low |out |due to|given|because|consider|used|spent|burn|eaten", r"\b(?:low|out|short) (?:on|of) (?:tokens"
-     r"|budget)|\b(?:due to|given|because of|considering|my) (?:the |my |our )?token budget|\bof my (?:context )?window"
-     r"|\b(?:used|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the"
-     r"|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b", "reply|response|message|answer|session|one go"
-     "|this turn|conversation| chat |thread|sitting|one pass&room|space|fit|exceed|too |already|limit|more than|enough"
-     "|all for|it for|hit|reached|keep|own |sessions|length|long|large|big|full", r"^(?!if\b|when\b"
-     r"|each\b)[^?]{0,200}\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)|already (?:long|quite|very"
-     r"|getting)|limit|more than|enough|all|it|hit|reached|keep\w*)\b[^.?]{0,60}\b(?:this|one|a single|my) {turn}\b(?! "
-     r"(?:file|test|page))|\b(?:(?:this|my) {turn}|the (?:conversation|chat|session|thread)) (?:is|has|was"
-     r"|would)\b[^.?]{0,25}\b(?:long|large|big|full)\b|\b(?:deserves?|warrants?|needs?|merits?) (?:its"
-     r"|their) own {turn}\b|\b(?:several|multiple|many|a few|more) (?:more |further )?sessions\b|\b(?:length of th"
-     "|'s length)", "run", r"\b(?:running|run|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space"
-     r"|tokens|output|budget|calls)\b", "limit|maximum|quota", r"\bmy (?:output|response|turn|message"
-     r"|step)[\w -]{0,12} (?:limit|budget|quota)|\blimits? (?:to|on|of) (?:how much|what) i\b|\b(?:stay|keep)(?:ing)? "
-     r"within (?:the |my )?limits?\b[^.?]{0,20}\bi\b|\b(?:hit|reached) (?:my\b|the (?:\w+ )?(?:maximum"
-     r"|limit)\b[^.?]{0,40}\b{turn})", "kept this|kept it|ones first|brevity i|reasons of|lack of|deep in|long run"
-     "|long session|deserve|what's left of my|separate task|separate step|so i did|so i only|fresh eyes|as much as i"
-     "|as far as i", r"\bkept (?:this|it) (?:to|short|brief)\b|^(?:as|since|because|given|considering)\b[^.?]{0,40}\b"
-     r"(?:long|big|large|huge|size)\b[^.?]{0,20}, i(?:'ve| have)? (?:dealt|{done}|did|limited|restrict\w*|only|took)\b"
-     r"|\bbrevity|\b(?:reasons|lack) of (?:space|length|time)\b[^.?]{0,20}\bi\b|\bhas been a long |\bdeserves? (?:a"
-     r"|its own|more)\b[^.?]{0,20}\b(?:start|attention|session|time|turn)\b|\bleft of my|\bas a separate (?:task"
-     r"|step)\b|\bdeep in(?:to)? this|\bwould (?:take|be|need)\b[^.?]{0,40}\bso i|\bfresh eyes|\bthat(?:'s"
-     r"| is)\b[^.?]{0,20}\bas (?:much|far) as i\b", "another day|another time|next time|tomorrow|later|rush|at once"
-     "|in one|separately|split&leave|save|keep|postpone|defer|do |continue|resume|finish|pick|return|rush|too |suggest"
-     "|recommend|propose|better|best|rather|let's", r"\b(?:leave|save|keep|postpone|defer|do|continue|resume|finish"
-     r"|pick\w*|return to (?:it|this))\b(?! with\b)[^.?]{0,60}\b(?:another day|another time|next time|tomorrow"
-     r"|a later (?:time|day|date))|^(?!.*\byou can\b)[^?]{0,120}\b(?:resume|continue) later\b|\b(?:rather|not|instead"
-     r"|without|don't want)\b[^.?]{0,20}\brush(?:ing)?\b|\btoo (?:large|long|big|much|many)\b[^.?]{0,60}\b(?:at once"
-     r"|in one go)\b|\b(?:suggest|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately|split (?:it"
-     r"|this|the \w+) (?:here|there))"), "product none-left", "gives its own context as the reason to end"),
-    ("capacity.fresh-session", "capacity", "ending", ("session|conversation|fresh context|fresh start|chat|new thread",
-     r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*|suggest\w*"
-     r"|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80} (?:fresh|new|next|another|separate|later|future"
-     r"|follow-up) (?:session|context|conversation|chat|thread|start)\b|\b(?:fresh|new|next|another|later) (?:session"
-     "|conversation|chat|thread|context) (?:can|could|should|will|to|picks?) (?:then )?(?:pick|continue|resume|take"
-     r"|start|carry|finish|up)\b|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"), "product disposed",
-     "leaves the rest to another session"),
-    ("capacity.stopping-point", "capacity", "ending", ("stopping point|to stop|to pause|a break|to break|to wrap"
-     "|natural break|checkpoint", r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient|decent"
-     r"|obvious|right)\b[^.?]{0,20}\b(?:stopping point|break\b|checkpoint|(?:moment|point|place|spot|time) to (?:stop"
-     "|pause|break|end|wrap|leave|take a))"), "product", "calls it a good place to stop"),
-    ("wrap-up.for-now", "wrap-up", "ending", (" here|for now|for today|a day|it there|for this", r"\b(?:i'll|i will|i'm"
-     r"|let me|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+|leav\w+ (?:it|this|things)"
-     r"|wrap\w*(?: it)? up|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today|a day)\b|^(?:stopping|pausing"
-     r"|wrapping up) (?:here|there|for now)\b|\bthat(?:'s| is) (?:it|all|a wrap|enough) for (?:now|today"
-     r"|this {turn})\b"), "gated none-left past-call", "winds down while work is reported unfinished"),
+    ("capacity.context", "capacity", "ending", (
+        ("context",
+         r"\b(?:my|i have|i've|i'm|our|we're|given the|this session's)\b[^.]{0,60}\bcontext (?:window|budget|limit"
+         r"|left|usage|length|remaining|i have)\b|\b(?:much|little|limited|remaining|enough|low on|out of"
+         r"|most of) (?:of (?:my|the) )?context\b|\b(?:within|in) this context\b"
+         r"|\bcontext (?:window )?(?:is|has|was)\b[^.?]{0,25}\b(?:getting|grown|become|nearly|almost|running"
+         r"|filling|full|long|large|big|used|low|tight|heavy)\b"),
+        ("token|budget|window|my time|my turn|context&my |low |out |due to|given|because|consider|used|spent|burn"
+         "|eaten",
+         r"\b(?:low|out|short) (?:on|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my "
+         r"|our )?token budget|\bof my (?:context )?window|\b(?:used|spent|burn\w*|eaten"
+         r"|consumed)\b[^.?]{0,20}\b(?:most|much|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the|this) (?:\w+ )?(?:budget"
+         r"|tokens?|turn|time|window|context)\b"),
+        ("reply|response|message|answer|session|one go|this turn|conversation| chat |thread|sitting|one pass"
+         "&room|space|fit|exceed|too |already|limit|more than|enough|all for|it for|hit|reached|keep|own |sessions"
+         "|length|long|large|big|full",
+         r"^(?!if\b|when\b|each\b)[^?]{0,200}\b(?:room|space|fits?|exceed\w*|too (?:long|much|big|large)"
+         "|already (?:long|quite|very|getting)|limit|more than|enough|all|it|hit|reached"
+         r"|keep\w*)\b[^.?]{0,60}\b(?:this|one|a single|my) {turn}\b(?! (?:file|test|page))"
+         r"|\b(?:(?:this|my) {turn}|the (?:conversation|chat|session|thread)) (?:is|has|was"
+         r"|would)\b[^.?]{0,25}\b(?:long|large|big|full)\b|\b(?:deserves?|warrants?|needs?|merits?) (?:its"
+         r"|their) own {turn}\b|\b(?:several|multiple|many|a few|more) (?:more |further )?sessions\b"
+         r"|\b(?:length of th|'s length)"),
+        ("run",
+         r"\b(?:running|run|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space|tokens|output"
+         r"|budget|calls)\b"),
+        ("limit|maximum|quota",
+         r"\bmy (?:output|response|turn|message|step)[\w -]{0,12} (?:limit|budget|quota)"
+         r"|\blimits? (?:to|on|of) (?:how much|what) i\b|\b(?:stay|keep)(?:ing)? within (?:the "
+         r"|my )?limits?\b[^.?]{0,20}\bi\b|\b(?:hit|reached) (?:my\b"
+         r"|the (?:\w+ )?(?:maximum|limit)\b[^.?]{0,40}\b{turn})"),
+        ("kept this|kept it|ones first|brevity i|reasons of|lack of|deep in|long run|long session|deserve"
+         "|what's left of my|separate task|separate step|so i did|so i only|fresh eyes|as much as i|as far as i",
+         r"\bkept (?:this|it) (?:to|short|brief)\b|^(?:as|since|because|given|considering)\b[^.?]{0,40}\b(?:long"
+         r"|big|large|huge|size)\b[^.?]{0,20}, i(?:'ve| have)? (?:dealt|{done}|did|limited|restrict\w*|only|took)\b"
+         r"|\bbrevity|\b(?:reasons|lack) of (?:space|length|time)\b[^.?]{0,20}\bi\b|\bhas been a long "
+         r"|\bdeserves? (?:a|its own|more)\b[^.?]{0,20}\b(?:start|attention|session|time|turn)\b|\bleft of my"
+         r"|\bas a separate (?:task|step)\b|\bdeep in(?:to)? this|\bwould (?:take|be|need)\b[^.?]{0,40}\bso i"
+         r"|\bfresh eyes|\bthat(?:'s| is)\b[^.?]{0,20}\bas (?:much|far) as i\b"),
+        ("another day|another time|next time|tomorrow|later|rush|at once|in one|separately|split"
+         "&leave|save|keep|postpone|defer|do |continue|resume|finish|pick|return|rush|too |suggest|recommend"
+         "|propose|better|best|rather|let's",
+         r"\b(?:leave|save|keep|postpone|defer|do|continue|resume|finish|pick\w*"
+         r"|return to (?:it|this))\b(?! with\b)[^.?]{0,60}\b(?:another day|another time|next time|tomorrow"
+         r"|a later (?:time|day|date))|^(?!.*\byou can\b)[^?]{0,120}\b(?:resume|continue) later\b"
+         r"|\b(?:rather|not|instead|without|don't want)\b[^.?]{0,20}\brush(?:ing)?\b"
+         r"|\btoo (?:large|long|big|much|many)\b[^.?]{0,60}\b(?:at once|in one go)\b"
+         r"|\b(?:suggest|recommend|propose|better|best|rather|let's)\b[^.?]{0,90}\b(?:separately"
+         r"|split (?:it|this|the \w+) (?:here|there))"),
+    ), "product none-left", "gives its own context as the reason to end"),
+    ("capacity.fresh-session", "capacity", "ending", (
+        ("session|conversation|fresh context|fresh start|chat|new thread",
+         r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*"
+         r"|suggest\w*|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80} (?:fresh|new|next|another|separate"
+         r"|later|future|follow-up) (?:session|context|conversation|chat|thread|start)\b"
+         r"|\b(?:fresh|new|next|another|later) (?:session|conversation|chat|thread|context) (?:can|could|should"
+         r"|will|to|picks?) (?:then )?(?:pick|continue|resume|take|start|carry|finish|up)\b"
+         r"|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"),
+    ), "product disposed", "leaves the rest to another session"),
+    ("capacity.stopping-point", "capacity", "ending", (
+        ("stopping point|to stop|to pause|a break|to break|to wrap|natural break|checkpoint",
+         r"\b(?:good|natural|clean|reasonable|sensible|logical|nice|safe|convenient|decent|obvious"
+         r"|right)\b[^.?]{0,20}\b(?:stopping point|break\b|checkpoint"
+         "|(?:moment|point|place|spot|time) to (?:stop|pause|break|end|wrap|leave|take a))"),
+    ), "product", "calls it a good place to stop"),
+    ("wrap-up.for-now", "wrap-up", "ending", (
+        (" here|for now|for today|a day|it there|for this",
+         r"\b(?:i'll|i will|i'm|let me|let's|we can|going to|i)\b[^.]{0,20}\b(?:stop|stopping|paus\w+"
+         r"|leav\w+ (?:it|this|things)|wrap\w*(?: it)? up|call\w* it)\b[^.]{0,30}\b(?:here|there|for now|for today"
+         r"|a day)\b|^(?:stopping|pausing|wrapping up) (?:here|there|for now)\b"
+         r"|\bthat(?:'s| is) (?:it|all|a wrap|enough) for (?:now|today|this {turn})\b"),
+    ), "gated none-left past-call", "winds down while work is reported unfinished"),
 )
 
 # id, kind, scope, cues, says. Kinds: "excuse" disposes of the hit that names it; "person" does so too, and
 # is shown, since only a person can take that step; "blocker" lifts every hit of the families in LIFTED; "waits" tells
 # that the message waits for something that runs, and lifts nothing by itself.
 EXCUSES = (
-    ("courtesy", "excuse", "unit", ("anything else|any other|any further|any more|any specific|any questions"
-     "|any issues|any problems|any adjustments|any changes|any clarification|something else|what else",
-     r"^(?!.*\b(?:commit|or anything else)\b)", "help with|help you with|i help|i assist|have questions|like to know"
-     "|know more", "", "make sense| help?|answer your", "^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense"
-     "|help|answer)"), "is a polite closing"),
-    ("your-words", "excuse", "unit", ("did you mean|you mean|you meant|referring to|talking about|to remember"
-     "|focus on when", "", "like to clarify", r"like to clarify(?!.*\bwork on)", "were you|your ",
-     r"\bwere you (?:going|trying)\b|\byour (?:message|question|request)\b"), "asks what was meant"),
-    ("asks-facts", "excuse", "unit", ("which |whose ", r"^(?:and )?(?:whose \w+|which (?!one\b|of\b|option|approach|way"
-     r"|path|variant|first|next)\w+)(?: \w+)?\?$|\bwhich one (?:applies|was|did|came)\b", "does |did |is |are |was "
-     "|were |has |have |had ", "(?:^|[—–:,] )(?:and |so |but )?(?:does|did|is|are|was|were|has|have"
-     r"|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)", "how|when |who|why |what|where |which ",
-     "(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want|far))|where(?! (?:should|would"
-     r"|do you want))|when|who|why|what's (?!next|your|the priority)|which (?:\w+ ){1,2}(?:is|was|were|did"
-     r"|does) (?!best|better|next|first|right)|what (?:do you (?!want|prefer|like|think)\w+|is|are|does|did|were|was"
-     r"|happens|error|version|about))\b", "can you|could you|would you|will you|do you |any idea", r"\bany idea\b|(?:^"
-     "|[—–:,] )(?:and |so |but )?(?:can you|could you|(?:would|will) you (?!also |rather |like|prefer|want|say"
-     "|be (?:ok|fine|happy))|do you (?!(?:also |still |really |rather |even )?(?:want|prefer|like|think|need"
-     r"|mind)\b)\w+)", "which ", r"which [^?]{0,60}\b(?:(?:is|are|was|were|has) (?:the|a|an|your|in|on|correct|live"
-     r"|current|used|meant|running|it)\b|are you|do you (?!want|prefer|like|think)\w+|did|does)\b"), "asks what only "
-     "the reader knows"),
-    ("your-hands", "excuse", "unit", ("test|try|learn|another shot|see |check|look|verify|save|log in|sign in|rerun"
-     "|restart", r"^(?!.*\b(?:me to|should i|shall i|i should)\b).*(?:\bmind (?:test|check|try|runn|restart"
-     r"|verify)ing\b|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|learn|re-?run"
-     r"|restart|test|try|see|give|check|have a look|take a look|look|verify|save)\b)"), "is for the reader's own "
-     "hands"),
-    ("gated", "person", "unit", ("once |after |when |as soon as |wait for you", r"\b(?:once|after|when"
-     r"|as soon as) (?:the|your|it|that|they|those)(?: [\w -]{1,30})?(?:'s|'re| is| are) (?:in|set|added|configured"
-     "|live|merged|filled|up|there|here|available|back|online|connected|plugged|installed|enabled|unlocked|renewed"
-     r"|granted|in place)\b|\b(?:once|when|after|as soon as) i(?:'ve got| have| get| receive) (?:it|that|them|those"
-     r"|your|access|(?:the|a) (?:new )?(?:key|token|password|file|logs?|details|info|answer|credentials))\b"
-     r"|\bwait for you\b", "and i'll|and i will|and i can|then i'll|then i will", "^(?:then |now |just )?(?:check"
-     "|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign|go to|try|put|plug|install|select"
-     "|enable|approve the|accept|unlock|grant|rebuild|reconnect|tap|press|visit|type|send|share|upload|drop|start"
-     r"|launch|close|turn|switch|boot|quit|attach|ask|download|copy|fill|scan)\b", "once you|after you|when you"
-     "|as soon as you", r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv|confirm|agre|decid|want|lik"
-     r"|preferr|answer|repli)ed)(?:\w+ed|done|set|run|put|sent|ran|plug|connect|enable|log\w*|re-?\w+|enter\w*"
-     r"|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b", "if you",
-     r"\bif you (?:can |could )?(?:share|paste|provide|send|point|plug|connect|enable|install|add|create|log|sign"
-     "|restart|reboot|unlock|attach|rotate|renew|invite|give me|tell me (?:where|what)|upload|run|grant|have the|see"
-     r"|hit|get|still)\b", "please ", r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh"
-     r"|test|check|upload|enter|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b",
-     "paste |send |share ", r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))", "let me know ",
-     "let me know (?:once|when(?! you(?:'re| are| want| would)| i | to )|what(?! (?:you'd|you want|i should))|if it"
-     "|how it|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits"
-     "|(?:looks?|is|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))|you (?:see|hit|still|run|get"
-     r"|success\w+)))\b", "when it's done|then let me know|tell me when|may i |can i |could i ", r"\b(?:may|can"
-     r"|could) i (?:please )?(?:have|get|ask)\b|when it's done|then let me know|tell me when(?! you)"),
-     "waits for something that only the reader can do"),
-    ("stative", "excuse", "unit", ("know|be |keep |have |leave |wait|remember |hold |stop |stay |pause |note |say "
-     "|explain|stand |report back|let you|see you|ping you|tell you|update you|get back|use |never |not |add that"
-     "|avoid ", r"\b(?:let me|i'll|i will|i shall|going to|need to|about to) (?:now |also |then |just |only )?(?:know"
-     "|be|keep (?:the|an|it|that|this|in|you)|have|leave|wait|remember|hold|stop|stay|pause|note|say|explain|stand"
-     r"|report back|let you|(?:see|ping|tell|update|keep) you|get back|use|never|not|add that|avoid)\b"),
-     "is a state and no step of work"),
-    ("handed-over", "person", "near", ("please ", r"\bplease (?!note|see|find|keep|approve|tell)\w+", "you need to"
-     "|you have to|you'll need to|you'll have to|your turn|waiting for you|waiting on you", "", "once you|after you"
-     "|when you|as soon as you", r"\b(?:once|after|when|as soon as) you(?:'ve)? (?!(?:\w+ )?(?:confirm|approve|agree"
-     "|decide|choose|pick|say|give|want|like|prefer|ok|reply|respond|answer|tell)|are (?:ready|happy|ok|fine))",
-     "let me know|tell me ", r"\b(?:let me know|tell me) (?:once|when|what|if|how|which)\b", "can you |could you ",
-     r"\b(?:can|could) you \w+[^.]{0,120}\?", "if you ", r"\bif you (?:can|could|paste|share|send|still|get|see"
-     r"|run)\b"), "follows from a step that the reader must take"),
-    ("subject", "excuse", "unit", ("ing ", r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will"
-     "|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?"
-     "|takes?|avoids?|keeps?|means|helps?|caused?|led|didn't|doesn't|isn't|turned|gave|took|had|has|results|yields"
-     "|raises|throws|fails|breaks|causes|changes|reduces|cuts|drops|ends|starts|costs|uses|creates|confirms|show(?:ed"
-     r"|n)|prove[sd]|brings|brought|removes?|removed|requires?|lets|where)\b"), "has the word as the subject of a "
-     "statement"),
-    ("standing", "excuse", "unit", ("from now on|whenever|going forward|in future|in the future|automatically"
-     "|every time|each time|always", "", "future ", r"^future \w+"), "promises a habit and no next step"),
-    ("asked", "excuse", "unit", ("?", r"\?\W*$"), "asks and does not say"),
-    ("your-turn", "excuse", "unit", ("you'll want|you will want|you can|you may|you might|you could|you should", ""),
-     "tells the reader what to do"),
-    ("offer", "excuse", "unit", ("let me know|should you ", "", "if ", "(?:^|[,—–] )(?:and )?if (?:you|it|that|the"
-     r"|this|any|anything|there)\b"), "is a conditional offer"),
-    ("public", "person", "unit", ("push|publish|merge|delet|wipe|force-push|tear down|not pushed|discard|pull request"
-     "| pr | pr?|reset |post |send |drop |deploy |release|rewrit|submit |really want|are you sure|you're sure|explicit",
-     r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge|delet(?:e|ion|ing)|wipe"
-     r"|tear down|discard|not pushed|really want|are you sure|you're sure|explicit (?:yes|ok|consent|confirm\w+"
-     r"|approval)|reset [^?]{0,40}\bto (?:match|remote|origin)|submit (?:it|this|the)|(?:create|raise|open|submit) (?:a"
-     r"|the|another) (?:pr|pull request)|post (?:this|it|that|the|these|a)|send (?:this|it|the|that|them|these|those)\b"
-     r"|drop (?:the|that) (?:table|database|column|data|branch|schema|stash|index)\w*|rewrit\w+ [^.]{0,40}history"
-     r"|deploy (?:it |this |that )?to (?:prod\w*|live)|cut (?:a|the) release|release (?:it|this))\b"),
-     "is public or cannot be undone"),
-    ("past-call", "excuse", "unit", ("as requested|as you asked|as you said|as you wanted|as agreed|as instructed", "",
-     "your call|your decision|your choice|your preference|your approval|your go|your review|your feedback",
-     r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your\b|\byour (?:call|decision"
-     "|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)"), "cites a decision that was made"),
-    ("answered", "excuse", "near", ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"), "answers the question "
-     "itself"),
-    ("none-left", "excuse", "unit", ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain"
-     r"|\w+ left)", "no |zero |without ", r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding"
-     r"|pending|todos?|open)\b", "nothing|none ", r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open"
-     r"|to do)\b|\bnone (?:\w+ )?(?:remain|left)"), "says that nothing is left"),
-    ("none-left.after", "excuse", "near", ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b(?! (?:does"
-     "|is|has|works))"), "says that nothing follows"),
-    ("unchanged", "excuse", "unit", ("unchanged|untouched|the same|selected|remain valid|remain available|remain green"
-     "|remain stable|remain intact|remain in place|left untouched|left as ", ""), "says that something stays as it is"),
-    ("disposed", "excuse", "list", ("out of scope|on purpose|not part of|someone else|owned by|assigned to|blocked by"
-     "|kept for|don't fail|logged as|in the backlog|by design|intentional|deliberate|unrelated|preexisting"
-     "|pre-existing|known issue|known failure|known flake|as agreed|as you agreed", "", "outside", r"\boutside (?:this"
-     r"|the|of)\b", "tracked", r"\btracked (?:in|as|under|by|separately)\b", "deferred|moved |filed ", r"\b(?:deferred"
-     r"|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)", "on main", r"\b(?:fails?|failing"
-     r"|present|happens?) on main\b", "threshold", "below (?:the )?threshold"), "disposes of what is left"),
-    ("reviewed", "excuse", "list", ("i flagged|i raised|requesting changes|requested changes|test plan|how to test"
-     "|if you still|'s pr|'s review|'s branch", "", "posted", r"\bposted (?:to|on|a)\b", "review ",
-     r"\breview (?:posted|comment|pass|complete|of)\b", "pr ", r"\bpr #?\d+", "author|reviewer|should-fix|must-fix"
-     "|nitpick|the contributor|praise", ""), "reviews someone else's work"),
-    ("reviewed.message", "excuse", "message", ("[high]|[medium]|[low]|🔴|the pr is|lgtm|request changes", ""),
-     "is a review's list of findings"),
-    ("product", "excuse", "unit", ("summariser|summarizer|the model|model's|user| api|endpoint|provider|truncat|chunk"
-     "|max_tokens|cookie|login|log in|expire|auth|jwt|react", ""), "speaks of the product"),
-    ("blocker.credentials", "blocker", "near", ("password|credential|api key|secret|2fa|log in|login|sign in|access"
-     "|permission|sudo|otp|account", r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to"
-     r"|need your|need the)|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b"
-     r"(?:passwords?|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b"),
-     "needs credentials or access that a person holds"),
-    ("blocker.hands", "blocker", "near", ("device|phone|plug|browser|gui|physical|manually|your machine|by hand"
-     "|dashboard|emulator", r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to"
-     r"|only you can|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*"
-     r"|manually|your machine|by hand|dashboard|emulator)\b"), "needs a person's hands"),
-    ("blocker.cannot-be-undone", "blocker", "ending", ("cannot be undone|can't be undone|cannot be taken back"
-     "|can't be taken back|cannot be reversed|can't be reversed|no undo|no backup|unrecoverable|not recoverable"
-     "|cannot be recovered|can't be recovered|cannot be restored|can't be restored|no way back|irreversib|force-push"
-     "|force push|permanently delete|irrevocab|real money", "", "production|prod data|live data", r"\b(?:drop|delet|wip"
-     r"|overwrit|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?", "mail|message|notif"
-     "|newsletter|invit", r"\b(?:e-?mails?|notifications?|messages?|newsletters?|invit\w+) (?:\w+ ){0,4}(?:\d[\d,.]*"
-     r"|all|every|real|the) (?:\w+ ){0,2}(?:customers|users|subscribers|people|recipients|members|clients)",
-     "charge|refund|pay|purchase|buy|transfer|bill ", r"\bbill (?:this|it) |\b(?:charge|refund|pay|purchase|buy"
-     r"|transfer)\w*\b[^.?]{0,50}(?:\$|€|£|cards?\b|customers|money)", "irreversible|permanent|data loss",
-     r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?"
-     r"|data loss)\b|\bpermanently\b[^?]{0,200}\?"), "asks before something that cannot be undone"),
-    ("blocker.missing-facts", "blocker", "near", ("i need you to|please provide|please share|please paste|please send"
-     "|please clarify|please add|send me|was cut off|got cut off", "", "can you |could you ", r"\b(?:could"
-     r"|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload|confirm (?:whether|which|what))\b"),
-     "needs facts that only a person has"),
-    ("waits.running", "waits", "ending", ("waiting ", r"\bwaiting (?:on|for) (?!you)", "still running|still working"
-     "|still going|still in progress|still executing|still building|still processing|in the background|be notified"
-     "|will notify|reports back|check back|wake me|wakes me|is running|are running|now running|is in progress"
-     "|are in progress|— running|are working", "", "notify when|checking back|holding for the ", "", "running",
-     r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now |still )?running\b",
-     "once |as soon as |when |until |as they |after ", r"\b(?:once|when|until|after|as soon as|as) (?:(?:the|all|both"
-     r"|its|their|each) )?(?:it|they|these|those|ci|\d+|(?!i\b|we\b|you\b)[\w-]+)(?: \w+)? (?:finish\w*|complet\w*"
-     r"|reports?|returns?|lands?|comes? (?:back|in)|(?:is|are) done|pass(?:es)?|exits?|responds?|arrives?)\b"),
-     "waits for something that runs"),
+    ("courtesy", "excuse", "unit", (
+        ("anything else|any other|any further|any more|any specific|any questions|any issues|any problems"
+         "|any adjustments|any changes|any clarification|something else|what else",
+         r"^(?!.*\b(?:commit|or anything else)\b)"),
+        ("help with|help you with|i help|i assist|have questions|like to know|know more", ""),
+        ("make sense| help?|answer your", "^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense|help|answer)"),
+    ), "is a polite closing"),
+    ("your-words", "excuse", "unit", (
+        ("did you mean|you mean|you meant|referring to|talking about|to remember|focus on when", ""),
+        ("like to clarify", r"like to clarify(?!.*\bwork on)"),
+        ("were you|your ", r"\bwere you (?:going|trying)\b|\byour (?:message|question|request)\b"),
+    ), "asks what was meant"),
+    ("asks-facts", "excuse", "unit", (
+        ("which |whose ",
+         r"^(?:and )?(?:whose \w+|which (?!one\b|of\b|option|approach|way|path|variant|first|next)\w+)(?: \w+)?\?$"
+         r"|\bwhich one (?:applies|was|did|came)\b"),
+        ("does |did |is |are |was |were |has |have |had ",
+         "(?:^|[—–:,] )(?:and |so |but )?(?:does|did|is|are|was|were|has|have"
+         r"|had)\b(?!(?: it)?.*\b(?:ok|okay|fine|good) (?:to|if|with)\b)"),
+        ("how|when |who|why |what|where |which ",
+         "(?:^|[—–:,] )(?:and |so |but )?(?:how(?! (?:should|would|do you want|far))"
+         "|where(?! (?:should|would|do you want))|when|who|why|what's (?!next|your|the priority)"
+         r"|which (?:\w+ ){1,2}(?:is|was|were|did|does) (?!best|better|next|first|right)"
+         r"|what (?:do you (?!want|prefer|like|think)\w+|is|are|does|did|were|was|happens|error|version|about))\b"),
+        ("can you|could you|would you|will you|do you |any idea",
+         r"\bany idea\b|(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you"
+         "|(?:would|will) you (?!also |rather |like|prefer|want|say|be (?:ok|fine|happy))"
+         r"|do you (?!(?:also |still |really |rather |even )?(?:want|prefer|like|think|need|mind)\b)\w+)"),
+        ("which ",
+         r"which [^?]{0,60}\b(?:(?:is|are|was|were|has) (?:the|a|an|your|in|on|correct|live|current|used|meant"
+         r"|running|it)\b|are you|do you (?!want|prefer|like|think)\w+|did|does)\b"),
+    ), "asks what only the reader knows"),
+    ("your-hands", "excuse", "unit", (
+        ("test|try|learn|another shot|see |check|look|verify|save|log in|sign in|rerun|restart",
+         r"^(?!.*\b(?:me to|should i|shall i|i should)\b).*(?:\bmind (?:test|check|try|runn|restart|verify)ing\b"
+         r"|\b(?:want to|ready to|ready for you to|you can|you(?:'d like)? to) (?:log|sign|learn|re-?run|restart"
+         r"|test|try|see|give|check|have a look|take a look|look|verify|save)\b)"),
+    ), "is for the reader's own hands"),
+    ("gated", "person", "unit", (
+        ("once |after |when |as soon as |wait for you",
+         r"\b(?:once|after|when|as soon as) (?:the|your|it|that|they|those)(?: [\w -]{1,30})?(?:'s|'re| is"
+         "| are) (?:in|set|added|configured|live|merged|filled|up|there|here|available|back|online|connected"
+         r"|plugged|installed|enabled|unlocked|renewed|granted|in place)\b"
+         r"|\b(?:once|when|after|as soon as) i(?:'ve got| have| get| receive) (?:it|that|them|those|your|access"
+         r"|(?:the|a) (?:new )?(?:key|token|password|file|logs?|details|info|answer|credentials))\b"
+         r"|\bwait for you\b"),
+        ("and i'll|and i will|and i can|then i'll|then i will",
+         "^(?:then |now |just )?(?:check|click|open|save|enter|run|restart|reload|refresh|paste|add|set|log|sign"
+         "|go to|try|put|plug|install|select|enable|approve the|accept|unlock|grant|rebuild|reconnect|tap|press"
+         "|visit|type|send|share|upload|drop|start|launch|close|turn|switch|boot|quit|attach|ask|download|copy|fill"
+         r"|scan)\b"),
+        ("once you|after you|when you|as soon as you",
+         r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv|confirm|agre|decid|want|lik|preferr"
+         r"|answer|repli)ed)(?:\w+ed|done|set|run|put|sent|ran|plug|connect|enable|log\w*|re-?\w+|enter\w*"
+         r"|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b"),
+        ("if you",
+         r"\bif you (?:can |could )?(?:share|paste|provide|send|point|plug|connect|enable|install|add|create|log"
+         "|sign|restart|reboot|unlock|attach|rotate|renew|invite|give me|tell me (?:where|what)|upload|run|grant"
+         r"|have the|see|hit|get|still)\b"),
+        ("please ",
+         r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh|test|check|upload|enter"
+         r"|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b"),
+        ("paste |send |share ", r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))"),
+        ("let me know ",
+         "let me know (?:once|when(?! you(?:'re| are| want| would)| i | to )|what(?! (?:you'd|you want|i should))"
+         "|if it|how it|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds"
+         "|suits|(?:looks?|is|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))"
+         r"|you (?:see|hit|still|run|get|success\w+)))\b"),
+        ("when it's done|then let me know|tell me when|may i |can i |could i ",
+         r"\b(?:may|can|could) i (?:please )?(?:have|get|ask)\b|when it's done|then let me know"
+         "|tell me when(?! you)"),
+    ), "waits for something that only the reader can do"),
+    ("stative", "excuse", "unit", (
+        ("know|be |keep |have |leave |wait|remember |hold |stop |stay |pause |note |say |explain|stand |report back"
+         "|let you|see you|ping you|tell you|update you|get back|use |never |not |add that|avoid ",
+         r"\b(?:let me|i'll|i will|i shall|going to|need to|about to) (?:now |also |then |just |only )?(?:know|be"
+         "|keep (?:the|an|it|that|this|in|you)|have|leave|wait|remember|hold|stop|stay|pause|note|say|explain|stand"
+         r"|report back|let you|(?:see|ping|tell|update|keep) you|get back|use|never|not|add that|avoid)\b"),
+    ), "is a state and no step of work"),
+    ("handed-over", "person", "near", (
+        ("please ", r"\bplease (?!note|see|find|keep|approve|tell)\w+"),
+        ("you need to|you have to|you'll need to|you'll have to|your turn|waiting for you|waiting on you", ""),
+        ("once you|after you|when you|as soon as you",
+         r"\b(?:once|after|when|as soon as) you(?:'ve)? (?!(?:\w+ )?(?:confirm|approve|agree|decide|choose|pick|say"
+         "|give|want|like|prefer|ok|reply|respond|answer|tell)|are (?:ready|happy|ok|fine))"),
+        ("let me know|tell me ", r"\b(?:let me know|tell me) (?:once|when|what|if|how|which)\b"),
+        ("can you |could you ", r"\b(?:can|could) you \w+[^.]{0,120}\?"),
+        ("if you ", r"\bif you (?:can|could|paste|share|send|still|get|see|run)\b"),
+    ), "follows from a step that the reader must take"),
+    ("subject", "excuse", "unit", (
+        ("ing ",
+         r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will|can|may|must|did|does|shows?"
+         "|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?|takes?|avoids?|keeps?|means"
+         "|helps?|caused?|led|didn't|doesn't|isn't|turned|gave|took|had|has|results|yields|raises|throws|fails"
+         "|breaks|causes|changes|reduces|cuts|drops|ends|starts|costs|uses|creates|confirms|show(?:ed|n)|prove[sd]"
+         r"|brings|brought|removes?|removed|requires?|lets|where)\b"),
+    ), "has the word as the subject of a statement"),
+    ("standing", "excuse", "unit", (
+        ("from now on|whenever|going forward|in future|in the future|automatically|every time|each time|always", ""),
+        ("future ", r"^future \w+"),
+    ), "promises a habit and no next step"),
+    ("asked", "excuse", "unit", (
+        ("?", r"\?\W*$"),
+    ), "asks and does not say"),
+    ("your-turn", "excuse", "unit", (
+        ("you'll want|you will want|you can|you may|you might|you could|you should", ""),
+    ), "tells the reader what to do"),
+    ("offer", "excuse", "unit", (
+        ("let me know|should you ", ""),
+        ("if ", r"(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b"),
+    ), "is a conditional offer"),
+    ("public", "person", "unit", (
+        ("push|publish|merge|delet|wipe|force-push|tear down|not pushed|discard|pull request| pr | pr?|reset |post "
+         "|send |drop |deploy |release|rewrit|submit |really want|are you sure|you're sure|explicit",
+         r"^(?!.*\b(?:commit|address|fix|implement|redeploy|phase)\w*\b).*\b(?:push|publish|merge"
+         "|delet(?:e|ion|ing)|wipe|tear down|discard|not pushed|really want|are you sure|you're sure"
+         r"|explicit (?:yes|ok|consent|confirm\w+|approval)|reset [^?]{0,40}\bto (?:match|remote|origin)"
+         "|submit (?:it|this|the)|(?:create|raise|open|submit) (?:a|the|another) (?:pr|pull request)"
+         r"|post (?:this|it|that|the|these|a)|send (?:this|it|the|that|them|these|those)\b"
+         r"|drop (?:the|that) (?:table|database|column|data|branch|schema|stash|index)\w*"
+         r"|rewrit\w+ [^.]{0,40}history|deploy (?:it |this |that )?to (?:prod\w*|live)|cut (?:a|the) release"
+         r"|release (?:it|this))\b"),
+    ), "is public or cannot be undone"),
+    ("past-call", "excuse", "unit", (
+        ("as requested|as you asked|as you said|as you wanted|as agreed|as instructed", ""),
+        ("your call|your decision|your choice|your preference|your approval|your go|your review|your feedback",
+         r"\b(?:per|following|after|based on|with|matches|from|respects|honou?rs|as) your\b"
+         r"|\byour (?:call|decision|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)"),
+    ), "cites a decision that was made"),
+    ("answered", "excuse", "near", (
+        ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"),
+    ), "answers the question itself"),
+    ("none-left", "excuse", "unit", (
+        ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain|\w+ left)"),
+        ("no |zero |without ",
+         r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding|pending|todos?|open)\b"),
+        ("nothing|none ",
+         r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open|to do)\b|\bnone (?:\w+ )?(?:remain|left)"),
+    ), "says that nothing is left"),
+    ("none-left.after", "excuse", "near", (
+        ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b(?! (?:does|is|has|works))"),
+    ), "says that nothing follows"),
+    ("unchanged", "excuse", "unit", (
+        ("unchanged|untouched|the same|selected|remain valid|remain available|remain green|remain stable"
+         "|remain intact|remain in place|left untouched|left as ", ""),
+    ), "says that something stays as it is"),
+    ("disposed", "excuse", "list", (
+        ("out of scope|on purpose|not part of|someone else|owned by|assigned to|blocked by|kept for|don't fail"
+         "|logged as|in the backlog|by design|intentional|deliberate|unrelated|preexisting|pre-existing|known issue"
+         "|known failure|known flake|as agreed|as you agreed", ""),
+        ("outside", r"\boutside (?:this|the|of)\b"),
+        ("tracked", r"\btracked (?:in|as|under|by|separately)\b"),
+        ("deferred|moved |filed ",
+         r"\b(?:deferred|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)"),
+        ("on main", r"\b(?:fails?|failing|present|happens?) on main\b"),
+        ("threshold", "below (?:the )?threshold"),
+    ), "disposes of what is left"),
+    ("reviewed", "excuse", "list", (
+        ("i flagged|i raised|requesting changes|requested changes|test plan|how to test|if you still|'s pr"
+         "|'s review|'s branch", ""),
+        ("posted", r"\bposted (?:to|on|a)\b"),
+        ("review ", r"\breview (?:posted|comment|pass|complete|of)\b"),
+        ("pr ", r"\bpr #?\d+"),
+        ("author|reviewer|should-fix|must-fix|nitpick|the contributor|praise", ""),
+    ), "reviews someone else's work"),
+    ("reviewed.message", "excuse", "message", (
+        ("[high]|[medium]|[low]|🔴|the pr is|lgtm|request changes", ""),
+    ), "is a review's list of findings"),
+    ("product", "excuse", "unit", (
+        ("summariser|summarizer|the model|model's|user| api|endpoint|provider|truncat|chunk|max_tokens|cookie|login"
+         "|log in|expire|auth|jwt|react", ""),
+    ), "speaks of the product"),
+    ("blocker.credentials", "blocker", "near", (
+        ("password|credential|api key|secret|2fa|log in|login|sign in|access|permission|sudo|otp|account",
+         r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to|need your|need the)"
+         r"|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b(?:passwords?"
+         r"|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b"),
+    ), "needs credentials or access that a person holds"),
+    ("blocker.hands", "blocker", "near", (
+        ("device|phone|plug|browser|gui|physical|manually|your machine|by hand|dashboard|emulator",
+         r"\b(?:i (?:can't|cannot|have no way|am unable|couldn't)|you(?:'ll| will)? (?:need|have) to|only you can"
+         r"|requires? you|please|can you|could you)\b[^.]{0,80}\b(?:device|phone|plug|browser|gui|physical\w*"
+         r"|manually|your machine|by hand|dashboard|emulator)\b"),
+    ), "needs a person's hands"),
+    ("blocker.cannot-be-undone", "blocker", "ending", (
+        ("cannot be undone|can't be undone|cannot be taken back|can't be taken back|cannot be reversed"
+         "|can't be reversed|no undo|no backup|unrecoverable|not recoverable|cannot be recovered|can't be recovered"
+         "|cannot be restored|can't be restored|no way back|irreversib|force-push|force push|permanently delete"
+         "|irrevocab|real money", ""),
+        ("production|prod data|live data",
+         r"\b(?:drop|delet|wip|overwrit|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?"),
+        ("mail|message|notif|newsletter|invit",
+         r"\b(?:e-?mails?|notifications?|messages?|newsletters?|invit\w+) (?:\w+ ){0,4}(?:\d[\d,.]*|all|every|real"
+         r"|the) (?:\w+ ){0,2}(?:customers|users|subscribers|people|recipients|members|clients)"),
+        ("charge|refund|pay|purchase|buy|transfer|bill ",
+         r"\bbill (?:this|it) |\b(?:charge|refund|pay|purchase|buy|transfer)\w*\b[^.?]{0,50}(?:\$|€|£|cards?\b"
+         "|customers|money)"),
+        ("irreversible|permanent|data loss",
+         r"\b(?:need|want|wait\w*|ask\w*|confirm\w*|until|before)\b[^.]{0,80}\b(?:irreversible|permanent(?:ly)?"
+         r"|data loss)\b|\bpermanently\b[^?]{0,200}\?"),
+    ), "asks before something that cannot be undone"),
+    ("blocker.missing-facts", "blocker", "near", (
+        ("i need you to|please provide|please share|please paste|please send|please clarify|please add|send me"
+         "|was cut off|got cut off", ""),
+        ("can you |could you ",
+         r"\b(?:could|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload"
+         r"|confirm (?:whether|which|what))\b"),
+    ), "needs facts that only a person has"),
+    ("waits.running", "waits", "ending", (
+        ("waiting ", r"\bwaiting (?:on|for) (?!you)"),
+        ("still running|still working|still going|still in progress|still executing|still building|still processing"
+         "|in the background|be notified|will notify|reports back|check back|wake me|wakes me|is running"
+         "|are running|now running|is in progress|are in progress|— running|are working", ""),
+        ("notify when|checking back|holding for the ", ""),
+        ("running",
+         r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now "
+         r"|still )?running\b"),
+        ("once |as soon as |when |until |as they |after ",
+         r"\b(?:once|when|until|after|as soon as|as) (?:(?:the|all|both|its|their|each) )?(?:it|they|these|those|ci"
+         r"|\d+|(?!i\b|we\b|you\b)[\w-]+)(?: \w+)? (?:finish\w*|complet\w*|reports?|returns?|lands?"
+         r"|comes? (?:back|in)|(?:is|are) done|pass(?:es)?|exits?|responds?|arrives?)\b"),
+    ), "waits for something that runs"),
 )
 # Rules of low confidence: logged and counted, never a reason to hold; but a plan told after no tool call at all holds.
 ADVISORY = ("remaining.bare-count", "continuing.intent")
@@ -1094,314 +1337,482 @@ CLOSERS = "\"')]*_\u201d\u00bb\u300d\u300f\uff09" + MARK
 # --- rules: turn-ends in other languages ----------------------------------------------------------
 
 RULES_OTHER = (
-    ("zh.permission.want-me-to", "permission", "ending", ("吗|？|?", r"(?:要|是否|可否|能否|可以|想让|希望)[^。\n]{0,12}(?:我|继续|开始|执行"
-     r"|实施|进行|直接|立即|现在|先|应用)[^。\n]{0,60}(?:吗|[？?])\W{0,4}$|^要[^。\n]{1,10}吗"), "courtesy gated asks-facts public",
-     "asks for leave it already has"),
-    ("zh.permission.say-so", "permission", "ending", ("的话", r"的话[，,]?[^。\n]{0,4}我(?!的|们的)", "如果|如你|若|只要|要是",
-     r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|没问题|确认|确认|可以|愿意|愿意|(?<!不)需要|希望|准备"
-     r"|准备)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|如果[^。，\n]{0,12}[，,]我(?:就|马上|立即|立刻|这就)", "同意|没问题|确认|可以|ok|一声",
-     r"(?:同意|没问题|确认|可以|\bok|一声)(?:之后|以后|后|，|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|会|将|马上|立即|立刻|开始|继续|帮|直接)"), "courtesy gated "
-     "asks-facts public", "waits for a yes it already has"),
-    ("zh.your-call.tell-me", "your-call", "ending", ("选择|选一|偏好|指示|决定|哪|优先", r"(?:告诉我|回复|请|等)[^。\n]{0,12}(?:选择|选一|偏好|指示"
-     r"|决定|哪|优先)|[你您](?:来|自己)?(?:决定|选一)|[你您](?:想|要|更|希望|觉得|倾向|打算|喜欢|喜歡|需要|比较)[^。\n]{0,10}哪", "由你|由您|你来定|您来定",
-     "由[你您](?!自己|们的)|[你您]来定", "你说", r"你说[^。，\n]{0,6}我[就再]", "确认|回复", r"等待?[你您][^。\n]{0,6}(?:确认|回复)"
-     r"|请先?(?:确认)[^。\n]{0,4}(?:是否|方案|后|：)"), "courtesy gated asks-facts public", "hands the choice back"),
-    ("zh.continuing.now-i", "continuing", "last", ("我", r"^(?![^。\n]{0,20}(?:下次|每次|请|你把|您把|发我"
-     r"|给我))(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:现在|接下来|下面)?(?:让我|我们?(?:先|再|来|会|将|去|马上|继续|接着|现在|开始"
-     r"|这就))(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))", "现在|接下|下面|马上|继续|开始|这就|先从|下一步", "^下一步(?:是|：|:"
-     r"|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|接下来|下面|马上|这就)?(?:继续|开始|进入|处理|实作|实现|修复|验证|检查"
-     r"|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))[^\n]{0,80}$"), "disposed gated "
-     "your-turn", "announces work that did not come"),
-    ("zh.remaining.still", "remaining", "ending", ("还|剩|尚|仍", "(?:还(?:有|剩|需|差|没)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有"
-     r"|尚未)[^。\n]{0,24}(?:\d|\w(?:个|项|处|步|条|张))[^。\n]{0,24}(?:完成|实现|处理|做|修|迁移|改|跑|测|写)|(?:还没|还未|尚未|仍未)有?(?:开始|完成|实现|做"
-     r"|处理|迁移|动|接|写|改|测|验证|支持|复盖|部署|适配|更新|替换|翻译|补|加)|还剩 ?(?:\d+|[二两三四五六七八九十几]+) ?[个项处步条张页]|还有 ?(?:\d+"
-     r"|[二两三四五六七八九十几]+) ?[个项处步条张页][^。，\n]{0,16}(?:$|没|未|需要|待|失败)|还差", "剩下|剩余|剩餘|其余|下一批|下一个", "(?:剩下|剩余|剩餘|其余"
-     r"|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续|马上)", "还在做|还在改|还在写|还在处理", "", "进度", r"(?:进度)[^。\n]{0,6}(?<!\d)\d\d?%",
-     "只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未", "(?:只|仅|目前)(?:完成|做|改|迁移)了(?!全部|所有)|(?:完成|做)了?一半|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"),
-     "disposed gated your-turn", "says that work is left"),
-    ("ja.permission.shall-i", "permission", "ending", ("ましょうか|ますか", r"(?:ましょうか|\wますか)\W{0,4}$", "ですか|でしょうか",
-     r"(?:よろしい|いい|よい|良い|わない|しい|必要|大丈夫)(?:です|でしょう)か\W{0,4}$"), "courtesy gated asks-facts public", "asks for leave it "
-     "already has"),
-    ("ja.permission.say-so", "permission", "ending", ("必要|希望|要望|よろし|よけれ|良けれ|问题な|指示|承认|了承|教えて|言って|选んで", "(?:必要|希望|要望"
-     r"|よろし|[よ良]けれ|问题な|指示|承认|了承|教えて|言って|选んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手|サポート)"),
-     "courtesy gated asks-facts public", "waits for a word it does not need"),
-    ("ja.your-call.which", "your-call", "closing", ("いかが", r"いかが[^。\n]{1,9}か", "ください|お愿い|待ち", "(?:选んで|选択して|お选び|决めて|判断"
-     r"|指示|指定|教えて|伝え|お知らせ|申し付け|承认)[^。\n]{0,6}(?:ください|お愿い|待ち)"), "courtesy gated asks-facts public", "hands the choice "
-     "back"),
-    ("ja.continuing.next", "continuing", "last", ("ます|次の|次は", r"^次(?:のステップ|の作業)?は[^。\n?？]{0,60}(?:です|予定です|します)\W{0,3}$"
-     r"|^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$"),
-     "disposed gated your-turn", "announces work that did not come"),
-    ("ja.remaining.still", "remaining", "ending", ("次回|后日|后ほど", r"(?:残り|続き|ほか|他)[^。\n]{0,20}(?:次回|后日|后ほど)", "残り|残って",
-     r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|未(?:対応|実装|完了|着手)|これから|います)", "まだ", r"まだ[^。\n]{0,40}(?:ていませ"
-     "|ておらず|残って|未(?:対応|実装|完了)|これから)"), "disposed gated your-turn", "says that work is left"),
-    ("ko.permission.shall-i", "permission", "ending", ("까요", r"\w까요", "나요|니까|요?", "(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까"
-     r"|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?"), "courtesy gated asks-facts public", "asks for leave it already has"),
-    ("ko.permission.say-so", "permission", "ending", ("면 |면,", "(?:원하|필요하|괜찮으|맞으|좋으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해"
-     r"|만)? ?[주하])\w{0,2}면,?[^.?\n]{0,70}(?:겠습니다|게요|합니다|수 있습니다|수 있어요)"), "courtesy gated asks-facts public",
-     "waits for a word it does not need"),
-    ("ko.your-call.which", "your-call", "closing", ("주세요|주십시오|바랍니다|부탁|기다리", r"(?:선택|결정|지시|지정|승인|골라)[^.\n]{0,8}(?:주세요"
-     "|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)"), "courtesy gated asks-facts public", "hands the choice back"),
-    ("ko.continuing.next", "continuing", "last", ("겠습니다|게요|합니다|다음 단계", r"^다음 (?:단계|작업)[은는] [^.?\n]{0,60}입니다|^(?:그럼|그러면"
-     r"|이제|다음은|다음으로|다음 단계(?:로|는)|이어서|계속|먼저|우선|곧|바로|나머지)[^.?\n]{0,60}(?:겠습니다|게요|(?:진행|시작|계속)합니다)\W{0,3}$"),
-     "disposed gated your-turn", "announces work that did not come"),
-    ("ko.remaining.still", "remaining", "ending", ("남았|남아", r"(?:\d|한 |두 |세 |네 |몇 )[^.\n]{0,20}남[았아]|(?:작업|항목|파일|테스트"
-     r"|단계)[^.\n]{0,12}남(?:았|아 ?있)", "절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개 중 \d+개", "아직", r"아직[^.\n]{0,40}(?:않았|못했"
-     "|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"), "disposed gated your-turn", "says that work is left"),
-    ("rom.permission.say-so", "permission", "ending", ("s que tu|s que vous|m que |en cuanto", r"\b(?:des que (?:tu"
-     "|vous)|assim que (?:voce )?|en cuanto) ?(?:me )?(?:valid|confirm|aprov|aprueb|donne[sz]? le feu|choisi|autori"
-     "|des)", "si tu|si vous|si oui|si ca|quand ", r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|etes d'accord"
-     r"|valide|souhaite|prefere)[sz]?|si oui|si ca te (?:va|convient)|quand (?:tu veux|vous voulez))\b[^.?\n]{0,80}\b"
-     r"(?:je \w|j'\w)|\bje peux\b[^.?\n]{0,60}\bsi (?:tu veux|vous voulez)", "se quiser|se voce|se preferir"
-     "|se concordar|caso |quando quiser|si quieres|si lo |si te parece|si me das|si est|si prefieres|cuando quieras",
-     r"\b(?:se (?:voce )?(?:quiser|preferir|concordar)|caso (?:queira|concorde|prefira|aprove)|quando quiser"
-     "|cuando quieras|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?|estas de acuerdo"
-     r"|prefieres))\b[^.?\n]{0,80}\b(?:posso|faco|sigo|puedo|hago|empiezo|continuo|implemento|preparo|ja )|(?:quieras"
-     "|quiser|queira|concorde|prefira|aprove|quieres|prefieres|deseas|parece|bien|acuerdo),? (?:eu |ya |te |lo |la "
-     r"|tambem |tambien ){0,2}\w{3,14}o\b|\b(?:puedo|posso)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|te parece)"),
-     "courtesy gated asks-facts public", "waits for a yes it already has"),
-    ("rom.your-call.choose", "your-call", "ending", ("-moi|‑moi|dis moi", r"\b(?:dis|dites)[-\u2011 "
-     r"]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel|par quoi|tes (?:choix|pr)"
-     r"|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme", "choisis|me avise|me avisa|me diga|me diz|me fala"
-     "|me fale|avisame|fico no aguardo|fico aguardando|quedo a la espera|tu decides|voce decide|toi de choisir"
-     "|vous de choisir|toi de decider|vous de decider", "", "confirm", r"\bconfirma(?:me)? (?:y|e)\b|(?<!tu )(?<!vous )"
-     r"\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)", "dime ", r"\bdime (?:si|que|cual|como|y|por d)",
-     "aguard|espero |j'attends", r"\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova|confirma|ok)|\baguardo (?:a "
-     r")?(?:su|se|tu|te)|\bespero (?:tu|su)\b|\bj'attends (?:t[aeo]|vo)", "elige una opcion|escolha uma opcao"
-     "|laisse choisir|laisse decider|te dejo elegir|voce escolhe|cuando me confirmes|cuando me digas|cuando me des"
-     "|quando confirmar|quando aprovar|quando voce confirmar|quando voce aprovar", "", "da sua decisao|tu decision"
-     "|su decision|ta decision|votre decision", ""), "courtesy gated asks-facts public", "hands the choice back"),
-    ("rom.continuing.now-i", "continuing", "last", ("ensuite|maintenant", r"\bj(?:e |')(?:l[aes]{1,2} )?\w{3,12}e "
-     r"(?:ensuite|maintenant)\b", "hago ahora|hago en el sig|faco isso agora|faco isso na seq|faco em seguida", "",
-     "je |on |passons", "^(?:(?:bien|ok|parfait|bon|maintenant|a present)[,. !:]{1,3}){0,2}(?:je (?:vais|continue"
-     "|poursuis|passe|lance|commence|m'attaque|reprends|enchaine|m'occupe|verifie|regarde)|(?:ensuite|puis),? (?:je"
-     r"|on)|passons)\b(?! (?:attendre|a disposition))[^.?!\n]{0,120}(?:[.:…]|$)", "vou |voy |vamos |continuando"
-     "|prosseguindo|sigo |seguimos |continuo|paso a|passo |procedo", "^(?:(?:bien|ok|bom|agora|em seguida|a seguir"
-     "|ahora|a continuacion|luego|perfecto|perfeito)[,. !:]{1,3}){0,2}(?:vou|voy (?:a|con)|vamos (?:a|para)"
-     "|continuando|prosseguindo|s(?:igo|eguimos) (?:con|com|adelante|por)|continuo|paso a|passo (?:a|para)"
-     r"|procedo)\b(?! (?:esperar|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)", "paso|passo|etape|depois|luego|ensuite|puis",
-     "^(?:o proximo passo|el (?:siguiente|proximo) paso|la prochaine etape|l'etape suivante) (?:e|es|est|seri?a|sera"
-     r"|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|disso|eso|como|solo|tudo|esto|nuevo|novo"
-     r"|lo |o )\w{3,}o\b", "re |rei ", "^(?:ahora|luego|despues|a continuacion|agora|depois|em seguida"
-     r"|a seguir),? \w{3,16}(?:are|ere|ire|arei|erei|irei) "), "disposed gated your-turn", "announces work that did "
-     "not come"),
-    ("rom.menu.next-steps", "menu", "last-list", ("etapes|suite poss|proximos|siguientes", r"^[^\n]{0,30}(?:prochaines "
-     r"etapes|suite possible|proximos pas(?:os|sos)|siguientes pasos)[\s\S]{0,900}?\b(?:je (?:mets|peux|re|fais|pr)"
-     "|eu posso|puedo|on (?:peut|valide))"), "courtesy gated asks-facts public", "offers its own next steps"),
-    ("rom.remaining.still", "remaining", "ending", ("ainda nao |aun no |todavia no |pas encore", r"^(?!.*\b(?:porque"
-     r"|quando|cuando|parce|quand|si|se)\b).*\b(?:ainda nao|aun no|todavia no) (?:he|hemos|estan?|se han?|foi|foram"
-     r"|implementei|fiz|migrei|corrigi|testei|criei|comecei|cobre|cubre|funciona)\b|l'(?:est|a|ont) pas encore\b"
-     r"|le sont pas encore\b|\bpas encore (?:\w+ ){0,2}(?:fait|faite|migr|port|test|implement|commenc|trait|corrig"
-     "|couvert|converti|branch|ecrit|touch|support|ger)", "siguen fallando|sigue fallando|continuam falhando"
-     "|para la proxima|para a proxima|pour la prochaine", "", "la mitad de|metade d|la moitie d", r"\b(?:la mitad de"
-     r"|metade d[oa]s|la moitie de)\b[^.?\n]{0,40}\b(?:ya|ja|deja|estan?|sont|est|pasan?)\b", "falta ", "^(?:me |nos "
-     r"|solo |so )?falta (?:por )?\w+(?:ar|er|ir)\b", "sin |sem ", r"\b(?:sigu?en?|continuan?|estan?|ficam?|ficaram"
-     r"|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin|sem) (?:migr|prob|hac|faz|implement|toc|convert|adapt|empez|comec"
-     r"|termin|tradu|test|port|revis|funcion|compil)\w{0,4}r\b", "/| de | dos | das | sur ", r"(?<![\d.,/])(\d+) ?(?:/"
-     r"|de(?: las| los| os| as)?|d[ao]s|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad|convertid|list[ao]s"
-     r"|pront[ao]s|feit|migre|converti|fait|porte|traduc|traduz|termin|complet|conclu)|\b(?:converti|migrei|fiz|corrigi"
-     r"|traduzi|migre|hice|corregi)\b[^.\n]{0,12}(?<![\d.,/])(\d+) d[eao]s?(?: las| los)? (?!\2\b)\d", "aun falt"
-     "|todavia falt|ainda falt|ainda rest|aun qued|todavia qued|ficou faltando|falto ", "", "reste", r"(?<!s')\breste"
-     r"(?:nt)? a \w{3,14}(?:er|ir|re)\b", "rest|falta|queda", r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien"
-     r"|aucun)|restent|falta[mn]?|restam|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|dos|tres|dois"
-     "|duas|cuatro|quatro|varios|varios|a (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir"
-     "|corrigir|implementar|tests?|arquivos|archivos|fichiers|etapes?|etapas?|itens|tarefas|tareas|pruebas)"),
-     "disposed gated your-turn", "says that work is left"),
-    ("de.permission.say-so", "permission", "ending", ("gib |geben sie|sag |sagen sie", r"\b(?:gib|geben sie|sag"
-     "|sagen sie) (?:mir,? |einfach,? |kurz,? |gern ){0,3}(?:bescheid|ja|ok|wenn|ob|welche)", "lass mich wissen"
-     "|lassen sie mich wissen|lass es mich wissen|du entscheidest|liegt bei dir|liegt bei ihnen", "", "wenn |falls "
-     "|sobald ", r"\b(?:wenn|falls|sobald) (?:du (?:zustimm|ja|ok|das freig)|(?:du|sie|gewunscht|(?:das|es)(?: so"
-     r"| fur dich)? (?:passt|ok|okay|in ordnung))\b[^.?\n]{0,50}\b(?:mache|baue|ubernehme|setze|starte|fange|kummere"
-     r"|kann|beginne|lege|ziehe|erganze) ich\b)", "deine|ihre", r"\bwarte (?:ich )?auf (?:deine?n?|ihre?n?) (?:ok"
-     r"|entscheidung|freigabe|antwort|ruckmeldung)|\b(?:deine|ihre) (?:entscheidung|wahl)\b"), "courtesy gated "
-     "asks-facts public", "waits for a word it does not need"),
-    ("de.continuing.next", "continuing", "last", ("nachste|naechste|danach|den rest", "^(?:als nachstes"
-     r"|danach) (?:kommt|kommen|folgt|folgen|steht|geht)\b|^den rest\b[^.?]{0,30}\bich\b|^(?:der |mein )?nachste[rs]? "
-     "(?:schritt|punkt|aufgabe)(?: ist|:| ware)", "ich |weiter mit|weiter geht", "^(?:gut|okay|ok|so|alles klar"
-     "|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als nachstes|im nachsten schritt|anschlie(?:ß|ss)end"
-     r"|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b|ich (?:mache|fahre|setze|arbeite|gehe|kummere"
-     r"|beginne|starte|prufe|schaue|werde|baue|passe|schreibe|ziehe|fuhre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}"
-     r"(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"), "disposed gated your-turn", "announces work that did not come"),
-    ("de.remaining.still", "remaining", "ending", ("bisher|bislang|erst |halb|halfte", r"\b(?:bisher|bislang) (?:nur"
-     r"|erst|nicht|habe ich|(?:sind|ist) (?:nur|erst|\d)) ?|\berst \d+ (?:von|der)|\b(?:etwa |nur )?(?:die halfte "
-     r"(?:der|des|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)", "noch", r"^(?![^\n]{0,300}\bob\b)"
-     r"[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei|vier)\b[^.?\n]{0,50}(?:offen|ubrig|migriert"
-     r"|umgesetzt|umgestellt|angepasst|getestet|implementiert|geschrieben|erledigt|fertig|aus\b|fehl|begonnen|angefasst"
-     r"|behandelt|unterstutzt|abgedeckt|konvertiert|portiert)|\b(?:fehlen|fehlt|verbleiben|bleiben) noch\b|\b(?:\d+"
-     r"|zwei|drei|vier|einige|mehrere) [^.\n]{0,30}(?:sind noch offen|fehlen noch|stehen noch aus))"),
-     "disposed gated your-turn", "says that work is left"),
-    ("ru.permission.say-so", "permission", "ending", ("хоч", r"\bхоч(?:ешь|ите)\b ?[—,-]+ ?\w{3,20}[юу]\b", "если ",
-     r"\bесли (?:хочешь|хотите|нужно|надо|соглас|ок\b|устраивает|да\b|все (?:ок|устраивает"
-     r"|верно))[^.?\n]{0,40}?[,—-] ?(?:то |я |могу |сразу |тогда ){0,2}\w{3,20}(?:[юу]|[юу]сь|ать|ить)\b", "скажи",
-     r"\bскажи(?:те)?,? (?:и |когда|слово|да\b|как(?:ой|ую)|с чего|если (?:нужно|хочешь|надо))", "знать",
-     r"\bдай(?:те)? знать,? (?:если (?:нужно|хо[чт]|надо|дел|продолж)|когда|как|и )", "реша|жду |выбе|выбо|подтверди"
-     "|усмотрение|как только", r"\bреша(?:ть|й|йте) (?:тебе|вам|сам)|усмотрение|\bжду (?:тво|ваш|решени|подтвержд"
-     r"|указани|ответа)|\bвыбери|\bвыбор за|\bподтверди(?:те)?\b|\bкак только (?:подтверд|соглас|одобр)"),
-     "courtesy gated asks-facts public", "waits for a word it does not need"),
-    ("ru.continuing.next", "continuing", "last", ("следующ", "^следующий шаг(?: [—–-]|:| это| будет)", "ю|у|посмотрим"
-     "|проверим", "^(?:(?:хорошо|ок|отлично|так|теперь|сейчас|далее|дальше|затем|потом|следующим шагом|сначала"
-     "|давай(?:те)?)[,.]? ){0,3}(?:я )?(?:(?:продолжаю|перехожу|приступаю|начинаю|запускаю|двигаюсь|иду|берусь"
-     "|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу|посмотрим"
-     r"|проверим|смотрю|проверяю)\b|(?:(?<=сейчас )|(?<=теперь )|(?<=дальше ))\w{2,20}(?:аю|яю|ую|ею|рю|лю|жу|шу"
-     r"|щу)\b)[^.?!\n]{0,120}[.:…]{0,3}$"), "disposed gated your-turn", "announces work that did not come"),
-    ("ru.remaining.still", "remaining", "ending", ("оста", r"\bоста(?:л(?:ось|ся|ись|ась)|ется"
-     r"|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b|тест|файл|задач|шаг|пункт)", "пока|успел"
-     "| из ", r"\bпока (?:не|только) (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|тронут|начат|поддерж"
-     r"|работа)|\bне успел|(?<![\d.,/])(\d+) из (?!\1\b)\d+[^.\n]{0,30}(?:готов|сделан|перенес|переведен|обработан)"
-     r"|(?:готов|сделан|перенес|переведен|обработан)\w*:? (\d+) из (?!\2\b)\d", "еще", r"\bеще (?:нужно|надо"
-     r"|предстоит)\b|\bеще не (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|мигрирован|добавлен|обновлен"
-     "|проверен)"), "disposed gated your-turn", "says that work is left"),
-    ("other.remaining.list", "remaining", "lead-in", ("待完成|待实现|待办|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|还需|后续需要"
-     "|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課题|未対応|未実装|未完了|未着手|今后の作業|今后の対応|남은|남아|미완료|미구현|할 일|осталось|остались|оставшиеся"
-     "|остается|не сделано|предстоит", r"^[^\n]{0,40}$", "reste|restant|faire|falta|pend|fazer|hacer",
-     r"^[^\n]{0,20}\b(?:reste (?:a|encore)|restante?s?|a faire|faltan?m?|pendencias?|pendi?entes?|[ap](?:or)? fazer"
-     r"|por hacer)\b[^\n]{0,30}$", "offen|fehl|ausste|to-do|todo|zu tun", r"^[^\n]{0,20}\b(?:noch offen"
-     "|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|ausstehend|steht noch aus|noch zu tun"
-     r"|to-?dos?\b)[^\n]{0,20}$"), "disposed gated your-turn", "lists what is still to do"),
-    ("other.remaining.status", "remaining", "parts", ("✅|✔|完了|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit"
-     "|conclu|complet|termin|fait|готов|сделан", "(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中"
-     r"|进行中|未开始|未完成|未实作|待\w|진행 중|미완료|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?"
-     "|sin empezar|en curso|falta|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc|не начат"
-     r"|в работе|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig|erledigt"
-     "|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu|complet|termin|fait|готов|сделан))"), "disposed gated "
-     "your-turn", "shows parts that are done beside parts that are not begun"),
-    ("other.permission.shall-i", "permission", "ending?", ("quieres|quiere que|deseas|prefieres|te parece|gostaria"
-     "|prefere |te gustar|deseja|posso |podemos|puedo |est-ce que je|souhaite|veux-|voulez-|veux‑|voulez‑|tu veux"
-     "|on continue|soll ich|sollen wir|mochtest du|mochten sie|willst du|wollen wir|darf ich|хочешь|хотите|нужно ли"
-     "|стоит ли|продолжа|продолжи", ""), "courtesy gated asks-facts public", "asks for leave it already has"),
-    ("other.your-call.question", "your-call", "paragraph?", ("?|？", r"[?？]\W{0,16}$"), "courtesy gated asks-facts "
-     "public answered your-hands", "asks the reader a question"),
-    ("other.your-call.before", "your-call", "ending", ("avant que je|avant de |antes de |bevor ich|прежде чем|之前|る前に"
-     "|하기 전에", r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|确认|确认|ください|bestatig|подтверд|확인))[^\n]{0,200}(?:avant que je"
-     "|avant de (?:continu|commenc|pass|lanc|pours)|antes de (?:que (?:yo )?)?(?:continu|seguir|comec|empe|prosseg"
-     "|avan)|bevor ich (?:weiter|anfange|beginne|starte|los)|прежде чем (?:я )?(?:продолж|нач|прист)|(?:继续|开始)之前|(?:进め"
-     "|始め|続け)る前に|(?:진행|시작|계속)하기 전에)"), "gated public", "will not go on before it is told to"),
-    ("other.menu.lead-in", "menu", "lead-in", ("souhait|veux|voulez|tu pref", r"(?:\b(?:souhaite[sz]?|veux"
-     r"|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|preferes))\b[^\n]{0,60}:\W{0,4}$", "quieres|deseas|prefieres"
-     "|quer que|deseja|voce prefere|mochtest du|mochten sie|soll ich|хочешь|хотите|希望我|要我|哪个方案|请选|どちら|どれ|어느|선택해|골라|원하시",
-     r"[:：]\W{0,4}$"), "courtesy gated asks-facts public", "offers options and chooses none"),
-    ("other.capacity.context", "capacity", "ending", ("篇幅|长度限制", "(?:篇幅|长度)(?:限制|有限|原因)", "上下文|token",
-     r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|有限|耗尽|压缩|剩)|压缩上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)", "コンテキスト|トークン",
-     r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|トークン[^。\n]{0,6}(?:残り|不足|足り)", "컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진"
-     r"|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)", "context|kontext|контекст", r"[ck]onte?xt\w{0,4}[^.\n]{0,24}(?:limit|satur"
-     r"|presque|restant|casi|quase|acab|agot|lleno|cheio|plein|knapp|fast|voll|geht)|контекст\w{0,4}[^.\n]{0,24}"
-     "(?:заканч|исход|почти|мало|огранич|законч)", "新会话|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット"
-     "|新規セッション|새 세션|새로운 세션|다음 세션|새 대화|nouvelle session|nouvelle conversation|nova sessao|nova conversa|nueva sesion"
-     "|nueva conversacion|neue sitzung|neuen sitzung|nachsten sitzung|nachsten session|proxima sesion|proxima sessao"
-     "|prochaine session|neuen session|neue session|новой сессии|новую сессию|новом чате", r"(?:会话|对话)[^。\n]{0,8}(?:继续"
-     "|完成)|続|再开|이어|계속|진행|contin|reprend|seguir|retom|weiter|fortsetz|besser|mieux|melhor|mejor|conviene|продолж|лучше"),
-     "product", "gives its own capacity as the reason"),
-    ("other.wrap-up.here", "wrap-up", "ending", ("先到这|告一段落|今天就到|下次再|下次继续|改天再|明天再|明天继续", "", "ここまで|区切り", "(?:今回|今日|本日"
-     r"|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切)", "続きは次回|続きは后日|続きは明日|区切りが|きりが", "", "여기까지|마무리", "(?:오늘은|일단|이번에는"
-     r"|우선)[^.\n]{0,8}(?:여기까지|마무리)", "je m'arrete ici|je m'arrete la|pour aujourd'hui|por hoje|por hoy|por aqui paro"
-     "|paro por aqui|ponto de parada|bon point d'arret|faisons une pause", "", "fur heute|guter punkt|guter zeitpunkt"
-     "|hore hier auf|hore ich hier|stoppe hier|pausiere hier|morgen weiter|на сегодня|остановлюсь здесь"
-     "|остановлюсь на этом|хорошая точка|прервусь|завтра продолж", ""), "disposed gated your-turn", "winds down"),
-    ("other.narration.look", "narration", "whole", ("现在|先|让我|我来|我去", "^(?:好的?|嗯|明白了?|收到)?[，。]?(?:我先|我来|我来|我去|我再|让我"
-     r"|(?:现在|先)(?:看|检查|检|验证|验|测试|读|跑|改|写|修))(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))", "ます。",
-     r"^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に|ちょっと)[^。\n]{0,50}(?:确认し|見てみ|調べ|试し|読み|进め|始め)ます。", "je |voy a|vou "
-     "|dejame|deix|lass mich|ich ", r"^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro |zuerst )?(?:je (?:vais(?! "
-     "attendre)|verifie|regarde|jette|relis|cherche)|voy a (?!esperar)|vou (?!aguardar|esperar)|dejame|deix[ae](?: eu"
-     r"|-me)|lass mich|ich (?:schaue|prufe))\b"), "disposed gated your-turn", "is a line before an action that never "
-     "came"),
+    ("zh.permission.want-me-to", "permission", "ending", (
+        ("吗|？|?",
+         r"(?:要|是否|可否|能否|可以|想让|希望)[^。\n]{0,12}(?:我|继续|开始|执行|实施|进行|直接|立即|现在|先|应用)[^。\n]{0,60}(?:吗|[？?])\W{0,4}$"
+         r"|^要[^。\n]{1,10}吗"),
+    ), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("zh.permission.say-so", "permission", "ending", (
+        ("的话", r"的话[，,]?[^。\n]{0,4}我(?!的|们的)"),
+        ("如果|如你|若|只要|要是",
+         r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|没问题|确认|确认|可以|愿意|愿意|(?<!不)需要|希望|准备"
+         r"|准备)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|如果[^。，\n]{0,12}[，,]我(?:就|马上|立即|立刻|这就)"),
+        ("同意|没问题|确认|可以|ok|一声",
+         r"(?:同意|没问题|确认|可以|\bok|一声)(?:之后|以后|后|，|,)[，, ]?[^。\n]{0,16}我(?:就|再|来|会|将|马上|立即|立刻|开始|继续|帮|直接)"),
+    ), "courtesy gated asks-facts public", "waits for a yes it already has"),
+    ("zh.your-call.tell-me", "your-call", "ending", (
+        ("选择|选一|偏好|指示|决定|哪|优先",
+         r"(?:告诉我|回复|请|等)[^。\n]{0,12}(?:选择|选一|偏好|指示|决定|哪|优先)|[你您](?:来|自己)?(?:决定|选一)"
+         r"|[你您](?:想|要|更|希望|觉得|倾向|打算|喜欢|喜歡|需要|比较)[^。\n]{0,10}哪"),
+        ("由你|由您|你来定|您来定", "由[你您](?!自己|们的)|[你您]来定"),
+        ("你说", r"你说[^。，\n]{0,6}我[就再]"),
+        ("确认|回复", r"等待?[你您][^。\n]{0,6}(?:确认|回复)|请先?(?:确认)[^。\n]{0,4}(?:是否|方案|后|：)"),
+    ), "courtesy gated asks-facts public", "hands the choice back"),
+    ("zh.continuing.now-i", "continuing", "last", (
+        ("我",
+         r"^(?![^。\n]{0,20}(?:下次|每次|请|你把|您把|发我|给我))(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:现在|接下来|下面)?(?:让我"
+         r"|我们?(?:先|再|来|会|将|去|马上|继续|接着|现在|开始|这就))(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))"),
+        ("现在|接下|下面|马上|继续|开始|这就|先从|下一步",
+         r"^下一步(?:是|：|:|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|接下来|下面|马上|这就)?(?:继续|开始|进入"
+         r"|处理|实作|实现|修复|验证|检查|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您"
+         r"|以下命令))[^\n]{0,80}$"),
+    ), "disposed gated your-turn", "announces work that did not come"),
+    ("zh.remaining.still", "remaining", "ending", (
+        ("还|剩|尚|仍",
+         r"(?:还(?:有|剩|需|差|没)|剩下|剩余|剩餘|仍有|仍未|仍需|尚有|尚未)[^。\n]{0,24}(?:\d|\w(?:个|项|处|步|条|张))[^。\n]{0,24}(?:完成|实现|处理|做"
+         "|修|迁移|改|跑|测|写)|(?:还没|还未|尚未|仍未)有?(?:开始|完成|实现|做|处理|迁移|动|接|写|改|测|验证|支持|复盖|部署|适配|更新|替换|翻译|补|加)"
+         r"|还剩 ?(?:\d+|[二两三四五六七八九十几]+) ?[个项处步条张页]|还有 ?(?:\d+|[二两三四五六七八九十几]+) ?[个项处步条张页][^。，\n]{0,16}(?:$|没|未|需要|待"
+         "|失败)|还差"),
+        ("剩下|剩余|剩餘|其余|下一批|下一个", r"(?:剩下|剩余|剩餘|其余|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续|马上)"),
+        ("还在做|还在改|还在写|还在处理", ""),
+        ("进度", r"(?:进度)[^。\n]{0,6}(?<!\d)\d\d?%"),
+        ("只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未",
+         "(?:只|仅|目前)(?:完成|做|改|迁移)了(?!全部|所有)|(?:完成|做)了?一半|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"),
+    ), "disposed gated your-turn", "says that work is left"),
+    ("ja.permission.shall-i", "permission", "ending", (
+        ("ましょうか|ますか", r"(?:ましょうか|\wますか)\W{0,4}$"),
+        ("ですか|でしょうか", r"(?:よろしい|いい|よい|良い|わない|しい|必要|大丈夫)(?:です|でしょう)か\W{0,4}$"),
+    ), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("ja.permission.say-so", "permission", "ending", (
+        ("必要|希望|要望|よろし|よけれ|良けれ|问题な|指示|承认|了承|教えて|言って|选んで",
+         r"(?:必要|希望|要望|よろし|[よ良]けれ|问题な|指示|承认|了承|教えて|言って|选んで)[^。\n]{0,12}(?:ば|なら|たら|次第)[^。\n]{0,60}(?:ます|可能です|着手"
+         "|サポート)"),
+    ), "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("ja.your-call.which", "your-call", "closing", (
+        ("いかが", r"いかが[^。\n]{1,9}か"),
+        ("ください|お愿い|待ち", r"(?:选んで|选択して|お选び|决めて|判断|指示|指定|教えて|伝え|お知らせ|申し付け|承认)[^。\n]{0,6}(?:ください|お愿い|待ち)"),
+    ), "courtesy gated asks-facts public", "hands the choice back"),
+    ("ja.continuing.next", "continuing", "last", (
+        ("ます|次の|次は",
+         r"^次(?:のステップ|の作業)?は[^。\n?？]{0,60}(?:です|予定です|します)\W{0,3}$"
+         r"|^(?:では|それでは|次は|次に|続けて|続いて|引き続き|これから|今から|まずは?|さらに|残り|このまま)(?![^。]{0,60}[がは])[^。\n]{0,60}\wます\W{0,3}$"),
+    ), "disposed gated your-turn", "announces work that did not come"),
+    ("ja.remaining.still", "remaining", "ending", (
+        ("次回|后日|后ほど", r"(?:残り|続き|ほか|他)[^。\n]{0,20}(?:次回|后日|后ほど)"),
+        ("残り|残って", r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|未(?:対応|実装|完了|着手)|これから|います)"),
+        ("まだ", r"まだ[^。\n]{0,40}(?:ていませ|ておらず|残って|未(?:対応|実装|完了)|これから)"),
+    ), "disposed gated your-turn", "says that work is left"),
+    ("ko.permission.shall-i", "permission", "ending", (
+        ("까요", r"\w까요"),
+        ("나요|니까|요?", r"(?:원하|필요하|괜찮으)(?:시|십)?(?:나요|니까|세요\?)|하시겠(?:습니까|어요|나요)|(?:할래요|드려요)\?"),
+    ), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("ko.permission.say-so", "permission", "ending", (
+        ("면 |면,",
+         r"(?:원하|필요하|괜찮으|맞으|좋으|동의하|(?:말씀|알려|승인|선택|결정|지시|허락)(?:해|만)? ?[주하])\w{0,2}면,?[^.?\n]{0,70}(?:겠습니다|게요|합니다"
+         "|수 있습니다|수 있어요)"),
+    ), "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("ko.your-call.which", "your-call", "closing", (
+        ("주세요|주십시오|바랍니다|부탁|기다리", r"(?:선택|결정|지시|지정|승인|골라)[^.\n]{0,8}(?:주세요|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)"),
+    ), "courtesy gated asks-facts public", "hands the choice back"),
+    ("ko.continuing.next", "continuing", "last", (
+        ("겠습니다|게요|합니다|다음 단계",
+         r"^다음 (?:단계|작업)[은는] [^.?\n]{0,60}입니다|^(?:그럼|그러면|이제|다음은|다음으로|다음 단계(?:로|는)|이어서|계속|먼저|우선|곧|바로"
+         r"|나머지)[^.?\n]{0,60}(?:겠습니다|게요|(?:진행|시작|계속)합니다)\W{0,3}$"),
+    ), "disposed gated your-turn", "announces work that did not come"),
+    ("ko.remaining.still", "remaining", "ending", (
+        ("남았|남아", r"(?:\d|한 |두 |세 |네 |몇 )[^.\n]{0,20}남[았아]|(?:작업|항목|파일|테스트|단계)[^.\n]{0,12}남(?:았|아 ?있)"),
+        ("절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개 중 \d+개"),
+        ("아직", r"아직[^.\n]{0,40}(?:않았|못했|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"),
+    ), "disposed gated your-turn", "says that work is left"),
+    ("rom.permission.say-so", "permission", "ending", (
+        ("s que tu|s que vous|m que |en cuanto",
+         r"\b(?:des que (?:tu|vous)|assim que (?:voce )?|en cuanto) ?(?:me )?(?:valid|confirm|aprov|aprueb"
+         "|donne[sz]? le feu|choisi|autori|des)"),
+        ("si tu|si vous|si oui|si ca|quand ",
+         r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|etes d'accord|valide|souhaite|prefere)[sz]?|si oui"
+         r"|si ca te (?:va|convient)|quand (?:tu veux|vous voulez))\b[^.?\n]{0,80}\b(?:je \w|j'\w)"
+         r"|\bje peux\b[^.?\n]{0,60}\bsi (?:tu veux|vous voulez)"),
+        ("se quiser|se voce|se preferir|se concordar|caso |quando quiser|si quieres|si lo |si te parece|si me das"
+         "|si est|si prefieres|cuando quieras",
+         r"\b(?:se (?:voce )?(?:quiser|preferir|concordar)|caso (?:queira|concorde|prefira|aprove)|quando quiser"
+         "|cuando quieras|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?|estas de acuerdo"
+         r"|prefieres))\b[^.?\n]{0,80}\b(?:posso|faco|sigo|puedo|hago|empiezo|continuo|implemento|preparo|ja )"
+         "|(?:quieras|quiser|queira|concorde|prefira|aprove|quieres|prefieres|deseas|parece|bien|acuerdo),? (?:eu "
+         r"|ya |te |lo |la |tambem |tambien ){0,2}\w{3,14}o\b"
+         r"|\b(?:puedo|posso)\b[^.?\n]{0,60}\bs[ie] (?:me das|quieres|quiser|te parece)"),
+    ), "courtesy gated asks-facts public", "waits for a yes it already has"),
+    ("rom.your-call.choose", "your-call", "ending", (
+        ("-moi|‑moi|dis moi",
+         r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel"
+         r"|par quoi|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme"),
+        ("choisis|me avise|me avisa|me diga|me diz|me fala|me fale|avisame|fico no aguardo|fico aguardando"
+         "|quedo a la espera|tu decides|voce decide|toi de choisir|vous de choisir|toi de decider|vous de decider", ""),
+        ("confirm",
+         r"\bconfirma(?:me)? (?:y|e)\b|(?<!tu )(?<!vous )\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)"),
+        ("dime ", r"\bdime (?:si|que|cual|como|y|por d)"),
+        ("aguard|espero |j'attends",
+         r"\baguardando\b[^.\n]{0,12}(?:su[ao]|instru|decis|aprova|confirma|ok)|\baguardo (?:a )?(?:su|se|tu|te)"
+         r"|\bespero (?:tu|su)\b|\bj'attends (?:t[aeo]|vo)"),
+        ("elige una opcion|escolha uma opcao|laisse choisir|laisse decider|te dejo elegir|voce escolhe"
+         "|cuando me confirmes|cuando me digas|cuando me des|quando confirmar|quando aprovar|quando voce confirmar"
+         "|quando voce aprovar", ""),
+        ("da sua decisao|tu decision|su decision|ta decision|votre decision", ""),
+    ), "courtesy gated asks-facts public", "hands the choice back"),
+    ("rom.continuing.now-i", "continuing", "last", (
+        ("ensuite|maintenant", r"\bj(?:e |')(?:l[aes]{1,2} )?\w{3,12}e (?:ensuite|maintenant)\b"),
+        ("hago ahora|hago en el sig|faco isso agora|faco isso na seq|faco em seguida", ""),
+        ("je |on |passons",
+         "^(?:(?:bien|ok|parfait|bon|maintenant|a present)[,. !:]{1,3}){0,2}(?:je (?:vais|continue|poursuis|passe"
+         "|lance|commence|m'attaque|reprends|enchaine|m'occupe|verifie|regarde)|(?:ensuite|puis),? (?:je|on)"
+         r"|passons)\b(?! (?:attendre|a disposition))[^.?!\n]{0,120}(?:[.:…]|$)"),
+        ("vou |voy |vamos |continuando|prosseguindo|sigo |seguimos |continuo|paso a|passo |procedo",
+         "^(?:(?:bien|ok|bom|agora|em seguida|a seguir|ahora|a continuacion|luego|perfecto"
+         "|perfeito)[,. !:]{1,3}){0,2}(?:vou|voy (?:a|con)|vamos (?:a|para)|continuando|prosseguindo"
+         "|s(?:igo|eguimos) (?:con|com|adelante|por)|continuo|paso a|passo (?:a|para)"
+         r"|procedo)\b(?! (?:esperar|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)"),
+        ("paso|passo|etape|depois|luego|ensuite|puis",
+         "^(?:o proximo passo|el (?:siguiente|proximo) paso|la prochaine etape|l'etape suivante) (?:e|es|est|seri?a"
+         r"|sera|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|disso|eso|como|solo|tudo"
+         r"|esto|nuevo|novo|lo |o )\w{3,}o\b"),
+        ("re |rei ",
+         r"^(?:ahora|luego|despues|a continuacion|agora|depois|em seguida|a seguir),? \w{3,16}(?:are|ere|ire|arei"
+         "|erei|irei) "),
+    ), "disposed gated your-turn", "announces work that did not come"),
+    ("rom.menu.next-steps", "menu", "last-list", (
+        ("etapes|suite poss|proximos|siguientes",
+         r"^[^\n]{0,30}(?:prochaines etapes|suite possible|proximos pas(?:os|sos)"
+         r"|siguientes pasos)[\s\S]{0,900}?\b(?:je (?:mets|peux|re|fais|pr)|eu posso|puedo|on (?:peut|valide))"),
+    ), "courtesy gated asks-facts public", "offers its own next steps"),
+    ("rom.remaining.still", "remaining", "ending", (
+        ("ainda nao |aun no |todavia no |pas encore",
+         r"^(?!.*\b(?:porque|quando|cuando|parce|quand|si|se)\b).*\b(?:ainda nao|aun no|todavia no) (?:he|hemos"
+         r"|estan?|se han?|foi|foram|implementei|fiz|migrei|corrigi|testei|criei|comecei|cobre|cubre|funciona)\b"
+         r"|l'(?:est|a|ont) pas encore\b|le sont pas encore\b"
+         r"|\bpas encore (?:\w+ ){0,2}(?:fait|faite|migr|port|test|implement|commenc|trait|corrig|couvert|converti"
+         "|branch|ecrit|touch|support|ger)"),
+        ("siguen fallando|sigue fallando|continuam falhando|para la proxima|para a proxima|pour la prochaine", ""),
+        ("la mitad de|metade d|la moitie d",
+         r"\b(?:la mitad de|metade d[oa]s|la moitie de)\b[^.?\n]{0,40}\b(?:ya|ja|deja|estan?|sont|est|pasan?)\b"),
+        ("falta ", r"^(?:me |nos |solo |so )?falta (?:por )?\w+(?:ar|er|ir)\b"),
+        ("sin |sem ",
+         r"\b(?:sigu?en?|continuan?|estan?|ficam?|ficaram|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin|sem) (?:migr|prob"
+         r"|hac|faz|implement|toc|convert|adapt|empez|comec|termin|tradu|test|port|revis|funcion|compil)\w{0,4}r\b"),
+        ("/| de | dos | das | sur ",
+         r"(?<![\d.,/])(\d+) ?(?:/|de(?: las| los| os| as)?|d[ao]s"
+         r"|sur(?: les)?) ?(?!\1\b)\d+\b[^.\n]{0,30}\b(?:hech|migrad|convertid|list[ao]s|pront[ao]s|feit|migre"
+         "|converti|fait|porte|traduc|traduz|termin|complet|conclu)"
+         r"|\b(?:converti|migrei|fiz|corrigi|traduzi|migre|hice"
+         r"|corregi)\b[^.\n]{0,12}(?<![\d.,/])(\d+) d[eao]s?(?: las| los)? (?!\2\b)\d"),
+        ("aun falt|todavia falt|ainda falt|ainda rest|aun qued|todavia qued|ficou faltando|falto ", ""),
+        ("reste", r"(?<!s')\breste(?:nt)? a \w{3,14}(?:er|ir|re)\b"),
+        ("rest|falta|queda",
+         r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|falta[mn]?|restam"
+         r"|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|dos|tres|dois|duas|cuatro|quatro|varios"
+         "|varios|a (?:faire|traiter|corriger|migrer)|por (?:hacer|fazer)|migrar|corregir|corrigir|implementar"
+         "|tests?|arquivos|archivos|fichiers|etapes?|etapas?|itens|tarefas|tareas|pruebas)"),
+    ), "disposed gated your-turn", "says that work is left"),
+    ("de.permission.say-so", "permission", "ending", (
+        ("gib |geben sie|sag |sagen sie",
+         r"\b(?:gib|geben sie|sag|sagen sie) (?:mir,? |einfach,? |kurz,? |gern ){0,3}(?:bescheid|ja|ok|wenn|ob"
+         "|welche)"),
+        ("lass mich wissen|lassen sie mich wissen|lass es mich wissen|du entscheidest|liegt bei dir|liegt bei ihnen",
+         ""),
+        ("wenn |falls |sobald ",
+         r"\b(?:wenn|falls|sobald) (?:du (?:zustimm|ja|ok|das freig)"
+         r"|(?:du|sie|gewunscht|(?:das|es)(?: so| fur dich)? (?:passt|ok|okay|in ordnung))\b[^.?\n]{0,50}\b(?:mache"
+         r"|baue|ubernehme|setze|starte|fange|kummere|kann|beginne|lege|ziehe|erganze) ich\b)"),
+        ("deine|ihre",
+         r"\bwarte (?:ich )?auf (?:deine?n?|ihre?n?) (?:ok|entscheidung|freigabe|antwort|ruckmeldung)"
+         r"|\b(?:deine|ihre) (?:entscheidung|wahl)\b"),
+    ), "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("de.continuing.next", "continuing", "last", (
+        ("nachste|naechste|danach|den rest",
+         r"^(?:als nachstes|danach) (?:kommt|kommen|folgt|folgen|steht|geht)\b|^den rest\b[^.?]{0,30}\bich\b"
+         "|^(?:der |mein )?nachste[rs]? (?:schritt|punkt|aufgabe)(?: ist|:| ware)"),
+        ("ich |weiter mit|weiter geht",
+         "^(?:gut|okay|ok|so|alles klar|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als nachstes"
+         r"|im nachsten schritt|anschlie(?:ß|ss)end|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b"
+         "|ich (?:mache|fahre|setze|arbeite|gehe|kummere|beginne|starte|prufe|schaue|werde|baue|passe|schreibe"
+         r"|ziehe|fuhre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"),
+    ), "disposed gated your-turn", "announces work that did not come"),
+    ("de.remaining.still", "remaining", "ending", (
+        ("bisher|bislang|erst |halb|halfte",
+         r"\b(?:bisher|bislang) (?:nur|erst|nicht|habe ich|(?:sind|ist) (?:nur|erst|\d)) ?|\berst \d+ (?:von|der)"
+         r"|\b(?:etwa |nur )?(?:die halfte (?:der|des|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)"),
+        ("noch",
+         r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei"
+         r"|vier)\b[^.?\n]{0,50}(?:offen|ubrig|migriert|umgesetzt|umgestellt|angepasst|getestet|implementiert"
+         r"|geschrieben|erledigt|fertig|aus\b|fehl|begonnen|angefasst|behandelt|unterstutzt|abgedeckt|konvertiert"
+         r"|portiert)|\b(?:fehlen|fehlt|verbleiben|bleiben) noch\b"
+         r"|\b(?:\d+|zwei|drei|vier|einige|mehrere) [^.\n]{0,30}(?:sind noch offen|fehlen noch|stehen noch aus))"),
+    ), "disposed gated your-turn", "says that work is left"),
+    ("ru.permission.say-so", "permission", "ending", (
+        ("хоч", r"\bхоч(?:ешь|ите)\b ?[—,-]+ ?\w{3,20}[юу]\b"),
+        ("если ",
+         r"\bесли (?:хочешь|хотите|нужно|надо|соглас|ок\b|устраивает|да\b"
+         r"|все (?:ок|устраивает|верно))[^.?\n]{0,40}?[,—-] ?(?:то |я |могу |сразу |тогда ){0,2}\w{3,20}(?:[юу]"
+         r"|[юу]сь|ать|ить)\b"),
+        ("скажи", r"\bскажи(?:те)?,? (?:и |когда|слово|да\b|как(?:ой|ую)|с чего|если (?:нужно|хочешь|надо))"),
+        ("знать", r"\bдай(?:те)? знать,? (?:если (?:нужно|хо[чт]|надо|дел|продолж)|когда|как|и )"),
+        ("реша|жду |выбе|выбо|подтверди|усмотрение|как только",
+         r"\bреша(?:ть|й|йте) (?:тебе|вам|сам)|усмотрение|\bжду (?:тво|ваш|решени|подтвержд|указани|ответа)"
+         r"|\bвыбери|\bвыбор за|\bподтверди(?:те)?\b|\bкак только (?:подтверд|соглас|одобр)"),
+    ), "courtesy gated asks-facts public", "waits for a word it does not need"),
+    ("ru.continuing.next", "continuing", "last", (
+        ("следующ", "^следующий шаг(?: [—–-]|:| это| будет)"),
+        ("ю|у|посмотрим|проверим",
+         "^(?:(?:хорошо|ок|отлично|так|теперь|сейчас|далее|дальше|затем|потом|следующим шагом|сначала"
+         "|давай(?:те)?)[,.]? ){0,3}(?:я )?(?:(?:продолжаю|перехожу|приступаю|начинаю|запускаю|двигаюсь|иду|берусь"
+         "|продолжу|перейду|займусь|возьмусь|посмотрю|проверю|исправлю|сделаю|добавлю|обновлю|начну|запущу"
+         r"|посмотрим|проверим|смотрю|проверяю)\b|(?:(?<=сейчас )|(?<=теперь )|(?<=дальше ))\w{2,20}(?:аю|яю|ую|ею"
+         r"|рю|лю|жу|шу|щу)\b)[^.?!\n]{0,120}[.:…]{0,3}$"),
+    ), "disposed gated your-turn", "announces work that did not come"),
+    ("ru.remaining.still", "remaining", "ending", (
+        ("оста",
+         r"\bоста(?:л(?:ось|ся|ись|ась)|ется|ются)\b(?! ли)[^.?\n]{0,40}(?:\d|\w{2,20}(?:ать|ить|еть|ять|сти)\b"
+         "|тест|файл|задач|шаг|пункт)"),
+        ("пока|успел| из ",
+         r"\bпока (?:не|только) (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен|тронут|начат|поддерж"
+         r"|работа)|\bне успел|(?<![\d.,/])(\d+) из (?!\1\b)\d+[^.\n]{0,30}(?:готов|сделан|перенес|переведен"
+         r"|обработан)|(?:готов|сделан|перенес|переведен|обработан)\w*:? (\d+) из (?!\2\b)\d"),
+        ("еще",
+         r"\bеще (?:нужно|надо|предстоит)\b|\bеще не (?:сделан|реализован|готов|перенес|покрыт|написан|исправлен"
+         "|мигрирован|добавлен|обновлен|проверен)"),
+    ), "disposed gated your-turn", "says that work is left"),
+    ("other.remaining.list", "remaining", "lead-in", (
+        ("待完成|待实现|待办|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|还需|后续需要|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課题|未対応|未実装"
+         "|未完了|未着手|今后の作業|今后の対応|남은|남아|미완료|미구현|할 일|осталось|остались|оставшиеся|остается|не сделано|предстоит",
+         r"^[^\n]{0,40}$"),
+        ("reste|restant|faire|falta|pend|fazer|hacer",
+         r"^[^\n]{0,20}\b(?:reste (?:a|encore)|restante?s?|a faire|faltan?m?|pendencias?|pendi?entes?"
+         r"|[ap](?:or)? fazer|por hacer)\b[^\n]{0,30}$"),
+        ("offen|fehl|ausste|to-do|todo|zu tun",
+         r"^[^\n]{0,20}\b(?:noch offen|offene (?:punkte|aufgaben)|es fehl|noch fehl|fehl(?:t|en) noch|ausstehend"
+         r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,20}$"),
+    ), "disposed gated your-turn", "lists what is still to do"),
+    ("other.remaining.status", "remaining", "parts", (
+        ("✅|✔|完了|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit|conclu|complet|termin|fait|готов|сделан",
+         r"(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中|进行中|未开始|未完成|未实作|待\w|진행 중|미완료|대기|예정"
+         "|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?|sin empezar|en curso|falta"
+         "|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc|не начат|в работе|не готов"
+         r"|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔"
+         "|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig|erledigt|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu"
+         "|complet|termin|fait|готов|сделан))"),
+    ), "disposed gated your-turn", "shows parts that are done beside parts that are not begun"),
+    ("other.permission.shall-i", "permission", "ending?", (
+        ("quieres|quiere que|deseas|prefieres|te parece|gostaria|prefere |te gustar|deseja|posso |podemos|puedo "
+         "|est-ce que je|souhaite|veux-|voulez-|veux‑|voulez‑|tu veux|on continue|soll ich|sollen wir|mochtest du"
+         "|mochten sie|willst du|wollen wir|darf ich|хочешь|хотите|нужно ли|стоит ли|продолжа|продолжи", ""),
+    ), "courtesy gated asks-facts public", "asks for leave it already has"),
+    ("other.your-call.question", "your-call", "paragraph?", (
+        ("?|？", r"[?？]\W{0,16}$"),
+    ), "courtesy gated asks-facts public answered your-hands", "asks the reader a question"),
+    ("other.your-call.before", "your-call", "ending", (
+        ("avant que je|avant de |antes de |bevor ich|прежде чем|之前|る前に|하기 전에",
+         r"^(?=[^\n]{0,500}(?:[?？]|confirm|valid|请|确认|确认|ください|bestatig|подтверд|확인))[^\n]{0,200}(?:avant que je"
+         "|avant de (?:continu|commenc|pass|lanc|pours)|antes de (?:que (?:yo )?)?(?:continu|seguir|comec|empe"
+         "|prosseg|avan)|bevor ich (?:weiter|anfange|beginne|starte|los)|прежде чем (?:я )?(?:продолж|нач|прист)"
+         "|(?:继续|开始)之前|(?:进め|始め|続け)る前に|(?:진행|시작|계속)하기 전에)"),
+    ), "gated public", "will not go on before it is told to"),
+    ("other.menu.lead-in", "menu", "lead-in", (
+        ("souhait|veux|voulez|tu pref",
+         r"(?:\b(?:souhaite[sz]?|veux|voulez)[-\u2011 ](?:tu|vous)|\btu (?:veux|preferes))\b[^\n]{0,60}:\W{0,4}$"),
+        ("quieres|deseas|prefieres|quer que|deseja|voce prefere|mochtest du|mochten sie|soll ich|хочешь|хотите|希望我"
+         "|要我|哪个方案|请选|どちら|どれ|어느|선택해|골라|원하시",
+         r"[:：]\W{0,4}$"),
+    ), "courtesy gated asks-facts public", "offers options and chooses none"),
+    ("other.capacity.context", "capacity", "ending", (
+        ("篇幅|长度限制", "(?:篇幅|长度)(?:限制|有限|原因)"),
+        ("上下文|token", r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|有限|耗尽|压缩|剩)|压缩上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)"),
+        ("コンテキスト|トークン", r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|トークン[^。\n]{0,6}(?:残り|不足|足り)"),
+        ("컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)"),
+        ("context|kontext|контекст",
+         r"[ck]onte?xt\w{0,4}[^.\n]{0,24}(?:limit|satur|presque|restant|casi|quase|acab|agot|lleno|cheio|plein"
+         r"|knapp|fast|voll|geht)|контекст\w{0,4}[^.\n]{0,24}(?:заканч|исход|почти|мало|огранич|законч)"),
+        ("新会话|新对话|新的会话|新的对话|下一个会话|下个会话|新しいセッション|別のセッション|次のセッション|新しいチャット|新規セッション|새 세션|새로운 세션|다음 세션|새 대화"
+         "|nouvelle session|nouvelle conversation|nova sessao|nova conversa|nueva sesion|nueva conversacion"
+         "|neue sitzung|neuen sitzung|nachsten sitzung|nachsten session|proxima sesion|proxima sessao"
+         "|prochaine session|neuen session|neue session|новой сессии|новую сессию|новом чате",
+         r"(?:会话|对话)[^。\n]{0,8}(?:继续|完成)|続|再开|이어|계속|진행|contin|reprend|seguir|retom|weiter|fortsetz|besser|mieux"
+         "|melhor|mejor|conviene|продолж|лучше"),
+    ), "product", "gives its own capacity as the reason"),
+    ("other.wrap-up.here", "wrap-up", "ending", (
+        ("先到这|告一段落|今天就到|下次再|下次继续|改天再|明天再|明天继续", ""),
+        ("ここまで|区切り", r"(?:今回|今日|本日|一旦|いったん|ひとまず)[^。\n]{0,8}(?:ここまで|区切)"),
+        ("続きは次回|続きは后日|続きは明日|区切りが|きりが", ""),
+        ("여기까지|마무리", r"(?:오늘은|일단|이번에는|우선)[^.\n]{0,8}(?:여기까지|마무리)"),
+        ("je m'arrete ici|je m'arrete la|pour aujourd'hui|por hoje|por hoy|por aqui paro|paro por aqui"
+         "|ponto de parada|bon point d'arret|faisons une pause", ""),
+        ("fur heute|guter punkt|guter zeitpunkt|hore hier auf|hore ich hier|stoppe hier|pausiere hier|morgen weiter"
+         "|на сегодня|остановлюсь здесь|остановлюсь на этом|хорошая точка|прервусь|завтра продолж", ""),
+    ), "disposed gated your-turn", "winds down"),
+    ("other.narration.look", "narration", "whole", (
+        ("现在|先|让我|我来|我去",
+         r"^(?:好的?|嗯|明白了?|收到)?[，。]?(?:我先|我来|我来|我去|我再|让我|(?:现在|先)(?:看|检查|检|验证|验|测试|读|跑|改|写|修))(?![^。\n]{0,60}(?:了|记住"
+         "|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))"),
+        ("ます。", r"^(?:[^。\n]{0,8}[、。])?(?:では|それでは|まず|次に|先に|ちょっと)[^。\n]{0,50}(?:确认し|見てみ|調べ|试し|読み|进め|始め)ます。"),
+        ("je |voy a|vou |dejame|deix|lass mich|ich ",
+         r"^(?:[\w ]{0,20}[,.!:] )?(?:d'abord |primero |primeiro "
+         "|zuerst )?(?:je (?:vais(?! attendre)|verifie|regarde|jette|relis|cherche)|voy a (?!esperar)"
+         r"|vou (?!aguardar|esperar)|dejame|deix[ae](?: eu|-me)|lass mich|ich (?:schaue|prufe))\b"),
+    ), "disposed gated your-turn", "is a line before an action that never came"),
 )
 
 EXCUSES_OTHER = (
-    ("courtesy.cjk", "excuse", "unit", ("别的|別的|任何|自由に", "", "도와|도울|手伝|帮", r"(?:무엇|뭘|어떻게|어떤|何|什么)[^?\n]{0,16}(?:도와|도울|手伝"
-     "|帮)", "其他|其它", "其[他它](?!文件|模块|接口|页面|测试|表|部分|组件|档案)", "还有", "还有(?:什么|哪些|疑问|问题)", "随时", r"随时[^。\n]{0,6}(?:说|联系|联|找"
-     "|告|叫|提)", "详细|帮你", r"详细说|详细解|详细说|让我帮你[^。\n]{0,4}一些", "他に|ほかに|何か", r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)",
-     "详しく|深掘り|説明し|説明でき", "", "あれば|ありま|ございま|出た|出れ", r"(?:質问|不明|気になる|知りたい|修正したい|问题|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た"
-     "|出れ)", "場合は", r"場合は[^。\n]{0,10}(?:教えて|お知らせ)", "다른|추가로|더 ", r"(?:다른|추가로|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하)",
-     "자세히|궁금|문제가 있|문제가 생|언제든", ""), "is a courtesy"),
-    ("courtesy.euro", "excuse", "unit", ("autre chose|autres question|autres besoin|autres modif|autre question"
-     "|outra coisa|outra duvida|outras duvidas|otra cosa|otras preguntas|otra pregunta|algo mas|algo mais|mais algum"
-     "|duvida|duda|des questions|ajustement", "", "ayudar|ajudar|aider|helfen|помочь", "(?:que|como|comment|en quoi"
-     r"|wie|womit|чем|как)[^?\n]{0,24}(?:ayudar|ajudar|aider|helfen|помочь)", "otro |otros |outro|otras |algun |algum ",
-     r"\b(?:otr|outr|algu)\w{1,2} (?:ajuste|problema|err?or|cambio|consulta|pergunta)", "si tu as besoin"
-     "|si vous avez besoin|si tu as des|si vous avez des|explique|expliquer|explicar|explico|detailler|detallar"
-     "|detalle|detalhar|detalhes", "", "si |se ", r"\bs[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver|encontra"
-     "|funciona)", "noch etwas|sonst noch|sonst etwas|weitere fragen|weitere wunsche|weitere anpassungen|weitere hilfe"
-     "|weitere anderungen|fragen hast|fragen haben|bei fragen|erklar|genauer|etwas brauchst|hilfe brauchst", "",
-     "еще что|что-то еще|что-то не так|что-то пойд|что-нибудь|подробн|объясн|если что |проблем|другие вопрос"
-     "|другой вопрос|другие задач|других задач|другие правк", "", "вопрос", "(?:есть|будут|возникнут"
-     r"|остались)(?: еще)? (?:ли |какие-\w{2,6} )?вопрос"), "is a courtesy"),
-    ("gated.cjk", "person", "unit", ("截图|截圖|试一下|试试|刷新|重启|扫码|手動で|お手数|お试し|수동", "", "给我|給我|发我|贴我", "(?:复制|复製|发|贴|提供|上传"
-     r"|填)[^。，\n]{0,6}[给給]?我", "看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)[^。\n]{0,30}[？?]$", "确认|检查|核对",
-     r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]", "后|完|好了", "(?:买|装|弄|填|配置|设置|注册|登录|登入|授权|创建|建)(?:好|完|成功"
-     r"|完成)?[^。\n]{0,3}(?:后|完|好了)", "いただ|ください|たら|后", "(?:実行|ログイン|再起動|设定|入力|共有|送付?|贴り付け|贴)(?:っ|し)?て?(?:いただ|ください|くだされば"
-     "|たら|后)", "하시면|하신|주시면|주세요|되면", r"(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요"
-     "|되면)"), "waits for a step of the reader's"),
-    ("gated.euro", "person", "near", ("une fois que tu|une fois que vous|une fois connect|quand tu as|quand tu auras"
-     "|quand vous aurez|depois que voce|quando voce tiver|quando voce fizer|quando voce terminar|quando terminar"
-     "|quando acabar|quando estiver|cuando este|cuando lo tengas|me env|me mand|me pas|me mostr|enviame|pegame|pasame"
-     "|mandame|pruebalo|pruebala|prueba a|cuando hayas|cuando tengas|cuando lo hayas|cuando termines|una vez que"
-     "|sobald du das|sobald du die|sobald du den|nachdem du|schick mir|zeig mir|probier es|probier das|teste es"
-     "|teste das|как только сдела|как только настро|когда сдела|когда закончи|когда запусти|когда настро"
-     "|после того как|после того, как|скинь|скинешь|кидай|пришли|прислать|покажи|вставь|уточни|перезапусти|попробуй"
-     "|посмотри,|проверь", "", "-moi|-le|-la|‑moi|repond", r"\b(?:envoie|colle|envoyez|collez|partage|montre"
-     r"|donnez?)[-\u2011](?:moi|le|la|les)\b|\brepond(?:s|ez) (?:en|aux|a)", "puedes|podrias|pode |poderia|peux|pouvez"
-     "|kannst du|konnen sie|можешь|можете", r"(?:puedes|podrias|pode(?:ria)?|peux[- \u2011]tu|pouvez[- \u2011]vous"
-     "|kannst du|konnen sie|можешь|можете) (?:me |m'|mir |мне )?(?:compart|env|mand|pass?[ae]|mostr|partag|coll|schick"
-     "|teil|zeig|die |den |присл|скин|показ)"), "waits for a step of the reader's"),
-    ("asks-facts.cjk", "excuse", "unit", ("看到|显示|出现|报错|收到|效果|了吗|你是|你说的|你指的|你期望|什么|版本|在哪|多少|知道", r"^(?![^。\n]{0,40}(?:要我"
-     r"|让我|的话))(?=[^\n]{0,120}(?:看到|显示|出现|报错|收到|效果|了吗|你是指|你是说|你说的|你指的|你是不是|你期望的|你期望看|(?:是|有|叫|为)什么|什么内容|什么错误|什么问题|版本|在哪"
-     "|多少|需要先?知道))", "之前", r"之前[^。\n]{0,8}(?:聊|说|提)", "見えますか|でしたか|ましたか|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", "",
-     "表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か", "教え|共有|送っ|贴", r"(?:場所|パス|url|バージョン|内容|ログ|メッセージ|情报|环境)[^。\n]{0,6}(?:教え|共有|送っ"
-     "|贴)", "보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", "", "어디|인가요|입니까", "어디(?!서?부터)|(?:무엇|어느|어떤|누구"
-     r"|몇)[^.?\n]{0,16}(?:인가요|입니까)"), "asks what only the reader knows"),
-    ("asks-facts.euro", "excuse", "unit", ("vois-tu|tu vois|vous voyez|voyez-vous|s'affiche|ca marche|ca fonctionne"
-     "|avez-vous|as-tu|aparece|te sale|viste|has probado|quis dizer|quieres decir|te refieres|tu entends|vous entendez"
-     "|veux dire|precis|que ves|lo que ves|voce ve|voce viu|voce consegue|voce ja ", "", "ves |ves|vois|voyez|obtien"
-     "|recibes|usas|tienes|siehst|nutzt|verwendest|использу|получаешь", r"\b(?:ves|ves?|vois|voyez|obtienes|recibes"
-     r"|usas|tienes|siehst|nutzt|verwendest|используешь|получаешь)\b", "est|sont|log|trace| es | son |qual |quais",
-     r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cual(?:es)? (?:es|son)|qual e (?:o|a|os|as|seu|sua)\b|quais sao)\b(?! "
-     "(?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|dec|opc))", "donde |onde |ou |combien|cuant|quant|pourquoi"
-     "|por qu", r"\b(?:donde (?:est|qued|se )|onde (?:est|fica)|ou (?:est|se)|combien|cuant|quant[ao]s|pourquoi"
-     r"|por que\b)", "siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit|meinst du den|meinst du die"
-     "|meinst du das|wie lautet|wie heißt|wo liegt|wo finde", "", "welche", r"welche (?:\w+-)?(?:version|fehler)",
-     "видишь|видите|показывает|появил|появля|пишет|что именно|что-то другое|получилось|работает ли|в виду|где лежит"
-     "|где находится|сколько|почему", "", "как", r"\bкак(?:ая|ой|ие) (?:ошибка|версия|текст|адрес|порт|путь)|\bкак(?:ой"
-     r"|ая|ое|ие) у (?:тебя|вас)|\bкакая версия"), "asks what only the reader knows"),
-    ("public.other", "person", "unit", ("删除", r"删除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:吗|[？?]$)",
-     "清空|强制推送|生产环境|生产库|正式环境|线上环境|线上数据|不可逆|不可恢|发布到|削除し|本番环境|本番db|本番データ|本番へ|本番に|삭제할|운영 환경|운영 서버|운영에|되돌릴|production|force",
-     "", "producao|produccion|produktion|irreversible|irrevers|unwiderruflich|необратим|ecraser|publicar|publier"
-     "|veroffentlich|опубликова|на прод|в прод", "", "supprim|delet|exclu|apag|borr|elimin|losch|удал", r"\b(?:supprim"
-     r"|delet|exclu(?:ir|o|sao)\b|apag|borr|elimin|losch|удал)(?![^?\n]{0,40}(?:cod|dupli|import|func|metod|comm?ent"
-     "|test|код|функц|метод|дубл|тест|импорт))"), "is public or cannot be taken back"),
-    ("disposed.other", "excuse", "near", ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}围", "可选|按约定|无关|範囲外|対象外|任意|既存の|범위 밖"
-     "|범위 외|선택 사항|별도 이슈|以后|今后|앞으로|이제부터", "", "没有", "没有(?:任何)?(?:剩|待|未|遗)", "0", r"(?<![\d.,/])0(?: |个|项|件|개)", "残り",
-     r"残り[^。\n]{0,10}ありません", "남은", r"남은[^.\n]{0,10}없", "hors perimetre|hors du perimetre|fora do escopo"
-     "|fuera del alcance|fuera de esta|fuera de alcance|optionnel|opcional|optional|recomendad|recommande|außerhalb"
-     "|вне рамок|вне задачи|как договор|необязат|comme convenu|como combinado|como acordado|wie vereinbart"
-     "|wie besprochen|a partir de agora|a partir de ahora|de ahora en adelante|dorenavant|desormais|ab jetzt|kunftig"
-     "|впредь|ничего не оста", "", "nada|nenhum|ningun|rien|aucun|nichts|kein", r"\b(?:nada|nenhuma?|ninguna?|aucune?"
-     r"|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|a faire|por )"), "is disposed of"),
-    ("your-turn.other", "excuse", "list", ("你|您", "[你您]还?只?(?:需|要|得|可以|自己)", "手动|手動|人工|管理员|管理員|お手元|ご自身|してください|をください"
-     "|お愿い|수동|직접|하세요|해 주세요|manuellement|manualmente|manuell |de ton cote|de votre cote|do seu lado|por tu parte"
-     "|por tu lado|du musst|sie mussen|вручную|добавь|запусти|укажи|тебе нужно|вам нужно", ""), "are the reader's own "
-     "steps"),
-    ("product.other", "excuse", "unit", ("模型的|用户|用戶|モデルの|ユーザー|모델의|사용자|du modele|do modelo|del modelo|des modells|react"
-     "|модели|пользоват|usuari|utilisat|nutzer", ""), "speaks of the product"),
-    ("blocker.cjk", "blocker", "near", ("密码|密钥|金钥|token|api key|账号|用户名|邮箱|验证码|扫码|公网|登录|登入|手机", "(?:请(?!求|选|选)|提供"
-     r"|发[给給]?我|告诉我|需要[你您]|填)[^。\n]{0,24}(?:密码|密钥|金钥|token|api key|账号|用户名|邮箱|验证码|扫码|公网|登录|登入|手机)|(?:密码|密钥|token|账号"
-     r"|验证码)[^。\n]{0,12}(?:发[给給]?我|告诉我|提供)", "パスワード|认証情报|権限|apiキー|トークン|ログイン|実机", "(?:パスワード|认証情报|権限|apiキー|トークン|ログイン"
-     r"|実机)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お愿い)", "비밀번호|인증|권한|계정|로그인|api 키|기기", "(?:비밀번호|인증|권한|계정|로그인|api 키"
-     r"|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)"), "only a person can give it"),
-    ("blocker.euro", "blocker", "near", ("de passe|identifiants|senha|credenci|contrasena|passwort|zugangs|anmelde"
-     "|парол|токен|доступ|логин|cle api|chave de api|clave de api|api-key|api-schl|secrets|gerat|appareil|dispositivo"
-     "|устройств", r"\b(?:besoin|fournis|donne|envoie|preciso|forneca|envie|informe|necesito|envia|proporciona|brauche"
-     r"|schick|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:de passe|identifiants|senha|credenci"
-     "|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerat|appareil|dispositivo|устройств)"),
-     "only a person can give it"),
-    ("blocker.undo.other", "blocker", "ending", ("不可逆|不可恢复|无法恢复|无法撤销|永久删|彻底删|没有备份|元に戻せ|元には戻|复旧でき|复元でき|取り消せ|失われ|完全に削除"
-     "|バックアップはあり|되돌릴 수|복구할 수|복구가 불가|복구되지|영구 삭제|영구적으로", "", "irrevers|definitiv|sans sauvegarde|no hay vuelta|deshacer"
-     "|sin copia|nao da para voltar|nao tem volta|nao existe lixeira|sem backup|desfazer|unwiderruflich|ruckgangig"
-     "|endgultig|kein backup|необратим|безвозвратн|навсегда|резервной копии", ""), "asks before something that cannot "
-     "be undone"),
-    ("waits.other", "waits", "near", ("在后台|后台运行|后台跑|后台执行|バックグラウンド|完了を待|完了まで待|結果を待|백그라운드|완료를 기다|끝나기를 기다|arriere-plan"
-     "|segundo plano|im hintergrund|в фоне|j'attends la fin|j'attends le r|j'attends que|esperando a que|espero a que"
-     "|esperando el resultado|aguardando o build|aguardando o resultado|aguardando o fim|aguardando o termino"
-     "|aguardando a conclus|жду завершени|жду окончани|жду результат|дождусь", "", "等", r"等[^。\n]{0,16}(?:完成|结束|結束|返回"
-     "|跑完|结果|結果)", "warte", r"\bwarte (?:ich )?(?:auf|bis) (?:de[nr]|das|die) (?!deine)"), "waits for what runs"),
+    ("courtesy.cjk", "excuse", "unit", (
+        ("别的|別的|任何|自由に", ""),
+        ("도와|도울|手伝|帮", r"(?:무엇|뭘|어떻게|어떤|何|什么)[^?\n]{0,16}(?:도와|도울|手伝|帮)"),
+        ("其他|其它", "其[他它](?!文件|模块|接口|页面|测试|表|部分|组件|档案)"),
+        ("还有", "还有(?:什么|哪些|疑问|问题)"),
+        ("随时", r"随时[^。\n]{0,6}(?:说|联系|联|找|告|叫|提)"),
+        ("详细|帮你", r"详细说|详细解|详细说|让我帮你[^。\n]{0,4}一些"),
+        ("他に|ほかに|何か", r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)"),
+        ("详しく|深掘り|説明し|説明でき", ""),
+        ("あれば|ありま|ございま|出た|出れ", r"(?:質问|不明|気になる|知りたい|修正したい|问题|不具合|エラー)[^。\n]{0,40}(?:ありま|あれば|ございま|出た|出れ)"),
+        ("場合は", r"場合は[^。\n]{0,10}(?:教えて|お知らせ)"),
+        ("다른|추가로|더 ", r"(?:다른|추가로|더) [^.\n]{0,20}(?:있으|있나|있을까|있는|필요하)"),
+        ("자세히|궁금|문제가 있|문제가 생|언제든", ""),
+    ), "is a courtesy"),
+    ("courtesy.euro", "excuse", "unit", (
+        ("autre chose|autres question|autres besoin|autres modif|autre question|outra coisa|outra duvida"
+         "|outras duvidas|otra cosa|otras preguntas|otra pregunta|algo mas|algo mais|mais algum|duvida|duda"
+         "|des questions|ajustement", ""),
+        ("ayudar|ajudar|aider|helfen|помочь",
+         r"(?:que|como|comment|en quoi|wie|womit|чем|как)[^?\n]{0,24}(?:ayudar|ajudar|aider|helfen|помочь)"),
+        ("otro |otros |outro|otras |algun |algum ",
+         r"\b(?:otr|outr|algu)\w{1,2} (?:ajuste|problema|err?or|cambio|consulta|pergunta)"),
+        ("si tu as besoin|si vous avez besoin|si tu as des|si vous avez des|explique|expliquer|explicar|explico"
+         "|detailler|detallar|detalle|detalhar|detalhes", ""),
+        ("si |se ", r"\bs[ie] (?:necesitas|precisar|hay|algo|tienes|tiver|houver|encontra|funciona)"),
+        ("noch etwas|sonst noch|sonst etwas|weitere fragen|weitere wunsche|weitere anpassungen|weitere hilfe"
+         "|weitere anderungen|fragen hast|fragen haben|bei fragen|erklar|genauer|etwas brauchst|hilfe brauchst", ""),
+        ("еще что|что-то еще|что-то не так|что-то пойд|что-нибудь|подробн|объясн|если что |проблем|другие вопрос"
+         "|другой вопрос|другие задач|других задач|другие правк", ""),
+        ("вопрос", r"(?:есть|будут|возникнут|остались)(?: еще)? (?:ли |какие-\w{2,6} )?вопрос"),
+    ), "is a courtesy"),
+    ("gated.cjk", "person", "unit", (
+        ("截图|截圖|试一下|试试|刷新|重启|扫码|手動で|お手数|お试し|수동", ""),
+        ("给我|給我|发我|贴我", r"(?:复制|复製|发|贴|提供|上传|填)[^。，\n]{0,6}[给給]?我"),
+        ("看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)[^。\n]{0,30}[？?]$"),
+        ("确认|检查|核对", r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]"),
+        ("后|完|好了", r"(?:买|装|弄|填|配置|设置|注册|登录|登入|授权|创建|建)(?:好|完|成功|完成)?[^。\n]{0,3}(?:后|完|好了)"),
+        ("いただ|ください|たら|后", "(?:実行|ログイン|再起動|设定|入力|共有|送付?|贴り付け|贴)(?:っ|し)?て?(?:いただ|ください|くだされば|たら|后)"),
+        ("하시면|하신|주시면|주세요|되면", r"(?:설정|로그인|설치|입력|준비|공유|붙여 ?넣어|보내|실행|추가해|설명해|제공해|확인해) ?[^.\n]{0,3}(?:하시면|하신|주시면|주세요|되면)"),
+    ), "waits for a step of the reader's"),
+    ("gated.euro", "person", "near", (
+        ("une fois que tu|une fois que vous|une fois connect|quand tu as|quand tu auras|quand vous aurez"
+         "|depois que voce|quando voce tiver|quando voce fizer|quando voce terminar|quando terminar|quando acabar"
+         "|quando estiver|cuando este|cuando lo tengas|me env|me mand|me pas|me mostr|enviame|pegame|pasame|mandame"
+         "|pruebalo|pruebala|prueba a|cuando hayas|cuando tengas|cuando lo hayas|cuando termines|una vez que"
+         "|sobald du das|sobald du die|sobald du den|nachdem du|schick mir|zeig mir|probier es|probier das|teste es"
+         "|teste das|как только сдела|как только настро|когда сдела|когда закончи|когда запусти|когда настро"
+         "|после того как|после того, как|скинь|скинешь|кидай|пришли|прислать|покажи|вставь|уточни|перезапусти"
+         "|попробуй|посмотри,|проверь", ""),
+        ("-moi|-le|-la|‑moi|repond",
+         r"\b(?:envoie|colle|envoyez|collez|partage|montre|donnez?)[-\u2011](?:moi|le|la|les)\b"
+         r"|\brepond(?:s|ez) (?:en|aux|a)"),
+        ("puedes|podrias|pode |poderia|peux|pouvez|kannst du|konnen sie|можешь|можете",
+         r"(?:puedes|podrias|pode(?:ria)?|peux[- \u2011]tu|pouvez[- \u2011]vous|kannst du|konnen sie|можешь"
+         "|можете) (?:me |m'|mir |мне )?(?:compart|env|mand|pass?[ae]|mostr|partag|coll|schick|teil|zeig|die |den "
+         "|присл|скин|показ)"),
+    ), "waits for a step of the reader's"),
+    ("asks-facts.cjk", "excuse", "unit", (
+        ("看到|显示|出现|报错|收到|效果|了吗|你是|你说的|你指的|你期望|什么|版本|在哪|多少|知道",
+         r"^(?![^。\n]{0,40}(?:要我|让我|的话))(?=[^\n]{0,120}(?:看到|显示|出现|报错|收到|效果|了吗|你是指|你是说|你说的|你指的|你是不是|你期望的|你期望看"
+         "|(?:是|有|叫|为)什么|什么内容|什么错误|什么问题|版本|在哪|多少|需要先?知道))"),
+        ("之前", r"之前[^。\n]{0,8}(?:聊|说|提)"),
+        ("見えますか|でしたか|ましたか|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", ""),
+        ("表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か"),
+        ("教え|共有|送っ|贴", r"(?:場所|パス|url|バージョン|内容|ログ|メッセージ|情报|环境)[^。\n]{0,6}(?:教え|共有|送っ|贴)"),
+        ("보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", ""),
+        ("어디|인가요|입니까", r"어디(?!서?부터)|(?:무엇|어느|어떤|누구|몇)[^.?\n]{0,16}(?:인가요|입니까)"),
+    ), "asks what only the reader knows"),
+    ("asks-facts.euro", "excuse", "unit", (
+        ("vois-tu|tu vois|vous voyez|voyez-vous|s'affiche|ca marche|ca fonctionne|avez-vous|as-tu|aparece|te sale"
+         "|viste|has probado|quis dizer|quieres decir|te refieres|tu entends|vous entendez|veux dire|precis|que ves"
+         "|lo que ves|voce ve|voce viu|voce consegue|voce ja ", ""),
+        ("ves |ves|vois|voyez|obtien|recibes|usas|tienes|siehst|nutzt|verwendest|использу|получаешь",
+         r"\b(?:ves|ves?|vois|voyez|obtienes|recibes|usas|tienes|siehst|nutzt|verwendest|используешь|получаешь)\b"),
+        ("est|sont|log|trace| es | son |qual |quais",
+         r"\b(?:quel(?:le)?s? (?:est|sont|log|trace)|cual(?:es)? (?:es|son)|qual e (?:o|a|os|as|seu|sua)\b"
+         r"|quais sao)\b(?! (?:ton|votre|tu|su|a sua|sua|sus|tes) (?:choix|pr|dec|opc))"),
+        ("donde |onde |ou |combien|cuant|quant|pourquoi|por qu",
+         r"\b(?:donde (?:est|qued|se )|onde (?:est|fica)|ou (?:est|se)|combien|cuant|quant[ao]s|pourquoi|por que\b)"),
+        ("siehst du|sehen sie|hast du|haben sie|angezeigt|meinst du mit|meinst du den|meinst du die|meinst du das"
+         "|wie lautet|wie heißt|wo liegt|wo finde", ""),
+        ("welche", r"welche (?:\w+-)?(?:version|fehler)"),
+        ("видишь|видите|показывает|появил|появля|пишет|что именно|что-то другое|получилось|работает ли|в виду"
+         "|где лежит|где находится|сколько|почему", ""),
+        ("как",
+         r"\bкак(?:ая|ой|ие) (?:ошибка|версия|текст|адрес|порт|путь)|\bкак(?:ой|ая|ое|ие) у (?:тебя|вас)"
+         r"|\bкакая версия"),
+    ), "asks what only the reader knows"),
+    ("public.other", "person", "unit", (
+        ("删除", r"删除(?![^。，\n]{0,8}(?:代码|注释|重复|冗余|旧))[^。，\n]{0,12}(?:吗|[？?]$)"),
+        ("清空|强制推送|生产环境|生产库|正式环境|线上环境|线上数据|不可逆|不可恢|发布到|削除し|本番环境|本番db|本番データ|本番へ|本番に|삭제할|운영 환경|운영 서버|운영에|되돌릴"
+         "|production|force", ""),
+        ("producao|produccion|produktion|irreversible|irrevers|unwiderruflich|необратим|ecraser|publicar|publier"
+         "|veroffentlich|опубликова|на прод|в прод", ""),
+        ("supprim|delet|exclu|apag|borr|elimin|losch|удал",
+         r"\b(?:supprim|delet|exclu(?:ir|o|sao)\b|apag|borr|elimin|losch"
+         r"|удал)(?![^?\n]{0,40}(?:cod|dupli|import|func|metod|comm?ent|test|код|функц|метод|дубл|тест|импорт))"),
+    ), "is public or cannot be taken back"),
+    ("disposed.other", "excuse", "near", (
+        ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}围"),
+        ("可选|按约定|无关|範囲外|対象外|任意|既存の|범위 밖|범위 외|선택 사항|별도 이슈|以后|今后|앞으로|이제부터", ""),
+        ("没有", "没有(?:任何)?(?:剩|待|未|遗)"),
+        ("0", r"(?<![\d.,/])0(?: |个|项|件|개)"),
+        ("残り", r"残り[^。\n]{0,10}ありません"),
+        ("남은", r"남은[^.\n]{0,10}없"),
+        ("hors perimetre|hors du perimetre|fora do escopo|fuera del alcance|fuera de esta|fuera de alcance"
+         "|optionnel|opcional|optional|recomendad|recommande|außerhalb|вне рамок|вне задачи|как договор|необязат"
+         "|comme convenu|como combinado|como acordado|wie vereinbart|wie besprochen|a partir de agora"
+         "|a partir de ahora|de ahora en adelante|dorenavant|desormais|ab jetzt|kunftig|впредь|ничего не оста", ""),
+        ("nada|nenhum|ningun|rien|aucun|nichts|kein",
+         r"\b(?:nada|nenhuma?|ninguna?|aucune?|rien|nichts|keine?) (?:\w+ ){0,2}(?:pend|falt|rest|offen|a faire"
+         "|por )"),
+    ), "is disposed of"),
+    ("your-turn.other", "excuse", "list", (
+        ("你|您", "[你您]还?只?(?:需|要|得|可以|自己)"),
+        ("手动|手動|人工|管理员|管理員|お手元|ご自身|してください|をください|お愿い|수동|직접|하세요|해 주세요|manuellement|manualmente|manuell |de ton cote"
+         "|de votre cote|do seu lado|por tu parte|por tu lado|du musst|sie mussen|вручную|добавь|запусти|укажи"
+         "|тебе нужно|вам нужно", ""),
+    ), "are the reader's own steps"),
+    ("product.other", "excuse", "unit", (
+        ("模型的|用户|用戶|モデルの|ユーザー|모델의|사용자|du modele|do modelo|del modelo|des modells|react|модели|пользоват|usuari"
+         "|utilisat|nutzer", ""),
+    ), "speaks of the product"),
+    ("blocker.cjk", "blocker", "near", (
+        ("密码|密钥|金钥|token|api key|账号|用户名|邮箱|验证码|扫码|公网|登录|登入|手机",
+         r"(?:请(?!求|选|选)|提供|发[给給]?我|告诉我|需要[你您]|填)[^。\n]{0,24}(?:密码|密钥|金钥|token|api key|账号|用户名|邮箱|验证码|扫码|公网|登录|登入"
+         r"|手机)|(?:密码|密钥|token|账号|验证码)[^。\n]{0,12}(?:发[给給]?我|告诉我|提供)"),
+        ("パスワード|认証情报|権限|apiキー|トークン|ログイン|実机",
+         r"(?:パスワード|认証情报|権限|apiキー|トークン|ログイン|実机)[^。\n]{0,16}(?:必要|ください|ありません|いただ|お愿い)"),
+        ("비밀번호|인증|권한|계정|로그인|api 키|기기", r"(?:비밀번호|인증|권한|계정|로그인|api 키|기기)[^.\n]{0,16}(?:필요|없|주세요|주시)"),
+    ), "only a person can give it"),
+    ("blocker.euro", "blocker", "near", (
+        ("de passe|identifiants|senha|credenci|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|cle api"
+         "|chave de api|clave de api|api-key|api-schl|secrets|gerat|appareil|dispositivo|устройств",
+         r"\b(?:besoin|fournis|donne|envoie|preciso|forneca|envie|informe|necesito|envia|proporciona|brauche|schick"
+         r"|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:de passe|identifiants|senha|credenci"
+         "|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerat|appareil|dispositivo"
+         "|устройств)"),
+    ), "only a person can give it"),
+    ("blocker.undo.other", "blocker", "ending", (
+        ("不可逆|不可恢复|无法恢复|无法撤销|永久删|彻底删|没有备份|元に戻せ|元には戻|复旧でき|复元でき|取り消せ|失われ|完全に削除|バックアップはあり|되돌릴 수|복구할 수|복구가 불가|복구되지"
+         "|영구 삭제|영구적으로", ""),
+        ("irrevers|definitiv|sans sauvegarde|no hay vuelta|deshacer|sin copia|nao da para voltar|nao tem volta"
+         "|nao existe lixeira|sem backup|desfazer|unwiderruflich|ruckgangig|endgultig|kein backup|необратим"
+         "|безвозвратн|навсегда|резервной копии", ""),
+    ), "asks before something that cannot be undone"),
+    ("waits.other", "waits", "near", (
+        ("在后台|后台运行|后台跑|后台执行|バックグラウンド|完了を待|完了まで待|結果を待|백그라운드|완료를 기다|끝나기를 기다|arriere-plan|segundo plano|im hintergrund"
+         "|в фоне|j'attends la fin|j'attends le r|j'attends que|esperando a que|espero a que|esperando el resultado"
+         "|aguardando o build|aguardando o resultado|aguardando o fim|aguardando o termino|aguardando a conclus"
+         "|жду завершени|жду окончани|жду результат|дождусь", ""),
+        ("等", r"等[^。\n]{0,16}(?:完成|结束|結束|返回|跑完|结果|結果)"),
+        ("warte", r"\bwarte (?:ich )?(?:auf|bis) (?:de[nr]|das|die) (?!deine)"),
+    ), "waits for what runs"),
 )
 
 
@@ -1488,265 +1899,312 @@ PROMPT_PIECES = (
 # lowered text before the pattern is compiled; "\n" means at a line's beginning.
 INTENT_RULES = (
     ("arm.dont-stop", "clause", ARMING["arm.dont-stop"],
-     r"(?:%not%|not to|no(?= \w+ing)) (?:ever |(?:yo)?u (?:dare )?|just "
-     r")?(?:stop(?:ping)?|paus(?:e|ing)|quit|give up|halt|come back(?: to me)?(?= until| before)|hand (?:\w+ "
-     r"){0,2}?(?:back|over)|return control(?: to me)?|end (?:your|the|this) (?:turn|session))\b(?:%end%| (?:till?\b|un|"
-     r"before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acrsw]|work|now\b(?! the)|early|half|mid|part|short|"
-     r"(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you|while (?:you|there)|at "
-     r"any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
+     r"(?:%not%|not to|no(?= \w+ing)) (?:ever |(?:yo)?u (?:dare )?|just )?(?:stop(?:ping)?|paus(?:e|ing)|quit"
+     r"|give up|halt|come back(?: to me)?(?= until| before)|hand (?:\w+ ){0,2}?(?:back|over)"
+     r"|return control(?: to me)?|end (?:your|the|this) (?:turn|session))\b(?:%end%"
+     r"| (?:till?\b|un|before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acrsw]|work|now\b(?! the)|early|half"
+     r"|mid|part|short|(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you"
+     "|while (?:you|there)|at any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
     ("arm.keep-going", "clause", ARMING["arm.keep-going"],
-     r"keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking|plugging)(?: (?:away|"
-     r"please|now|then|with it|on (?:it|this|that)))?(?:%end%| (?:until|unless|even|no matter|overnight|as long|whil))",
-     "tells the agent to keep going"),
-    ("arm.hours", "go", ARMING["arm.hours"], r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|"
-     r"minutes|day|night)|all day)\b", "work for so long"),
-    ("arm.until", "go", ARMING["arm.until"], r"(?:until+|till?|unless)\b",
-     "keep on until something holds"),
+     "keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking"
+     "|plugging)(?: (?:away|please|now|then|with it|on (?:it|this|that)))?(?:%end%"
+     "| (?:until|unless|even|no matter|overnight|as long|whil))", "tells the agent to keep going"),
+    ("arm.hours", "go", ARMING["arm.hours"], r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes|day|night)|all day)\b",
+     "work for so long"),
+    ("arm.until", "go", ARMING["arm.until"], r"(?:until+|till?|unless)\b", "keep on until something holds"),
     ("arm.until-done", "work", ARMING["arm.until-done"], r"(?:until+|till?)\b[^.\n]{0,60}?\b%done%",
      "do it until it is done"),
-    ("arm.only-stop", "prompt", ARMING["arm.only-stop"], r"\b((?:only (?:stop|come back|report|"
-     r"ping|return to me)|(?:stop|back) only)(?: back| to me| me)* (?:when|once|if|after)\b|(?:keep (?:going|working|"
-     r"at)|continue|carry on|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "names when the agent may "
-     "stop"),
-    ("arm.not-done", "clause", ARMING["arm.not-done"], r"(?:(?:done|finished) means|you(?:'re| "
-     r"are) (?:only )?(?:done|finished) (?:when|once)|(?:exit|stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want "
-     r"to )?hear from you|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re| are|'s| is|r)?(?: not| "
-     r"?isn'?t|n't| aren't) (?:really )?(?:done|finished|complete|over)|%not% (?:call|consider|declare|mark) (?:it|"
-     r"this|that|yourself|the \w+) (?:as )?(?:done|finished|complete\w*))) (?:until|unless|before|till))\b",
-     "it is not done until something holds"),
+    ("arm.only-stop", "prompt", ARMING["arm.only-stop"],
+     r"\b((?:only (?:stop|come back|report|ping|return to me)|(?:stop|back) only)(?: back| to me| me)* (?:when|once"
+     r"|if|after)\b|(?:keep (?:going|working|at)|continue|carry on"
+     r"|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "names when the agent may stop"),
+    ("arm.not-done", "clause", ARMING["arm.not-done"],
+     "(?:(?:done|finished) means|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)"
+     "|(?:exit|stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want to )?hear from you"
+     "|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re| are|'s| is|r)?(?: not| ?isn'?t|n't"
+     "| aren't) (?:really )?(?:done|finished|complete|over)"
+     r"|%not% (?:call|consider|declare|mark) (?:it|this|that|yourself|the \w+) (?:as )?(?:done|finished"
+     r"|complete\w*))) (?:until|unless|before|till))\b", "it is not done until something holds"),
     ("arm.before-stop", "within", ARMING["arm.before-stop"],
-     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are|want|gets?)\b[^.\n]{0,60}?\b(?:when you come back|before "
-     r"you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|return|call it|end (?:your|the) turn))",
-     "names what must hold before the stop"),
-    ("arm.dont-ask", "clause", ARMING["arm.dont-ask"], r"(?:(?:stop (?:pausing|stopping)\b|(?:%not%|no "
-     r"need to|you don'?t need to|(?:stop|quit)(?= ask| wait| check| conf)) (?:keep )?(?:ask(?:ing)?(?: me| for)?(?: "
-     r"(?:again|perm|conf|appro|my |any|more |quest|to c|to p|if |wheth|every|each|before|between|at each|and|\ua66e)|"
-     r"%end%)|wait for m[ey]\b|confirm(?: with me|%end%)|check in|bother me|ping me))|(?:you )?(?:do not|don'?t|"
-     r"won'?t) need m[ey] (?:for|to|ok|go|appro|perm|inp|conf|any)|no (?:more )?questions%end%)",
-     "carry on and do not come back to ask"),
-    ("arm.alone", "work", ARMING["arm.alone"], r"(?:without (?:(?:ever|any|further|needing|having to|taking|an?|"
-     r"my|human|more) ){0,3}(?:(?:stopping|pausing|asking|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|"
-     r"interven|interaction|supervis|input\b|approv|permission|breaks?%end%|m[ey]\b)|non-?stop\b|no questions asked|"
-     r"autonomously|unattended|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|overnight|"
-     r"(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)|how(?:ever)? long it "
-     r"takes|(?:as long as|whatever) it takes)", "work alone, however long"),
-    ("arm.to-the-end", "work", ARMING["arm.to-the-end"], r"(?:to (?:full )?completion|(?:through|on|right|"
-     r"straight|until) (?:to )?the (?:very )?end%end%|all the way(?: through\b| to the end%end%|%end%)|over the line|"
-     r"start to finish|(?:and|to) (?:finish%end%|(?:finish|complete) (?:it|all|every\w*|the (?:task|job|rest|work|list|"
-     r"plan|remaining))\b)|(?<=it |em |is |at )all done|(?<=everything )done|(?<=whole thing )done|(?<=get it "
-     r")done%end%|(?<=get this )done%end%)", "take it to its end"),
-    ("arm.all", "clause", ARMING["arm.all"], r"(?:(?:finish|complete)(?: up| off)? (?:(?:all|every)%end%|every "
-     r"(?:open|remaining|last|single|task|item|step|ticket|stor|to)|%all%)|(?:continue|proceed)\b(?: with|"
-     r"[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the "
-     r")?(?:\d|rem|rest|steps|phas|task)|everything)|(?:implement|build|do) (?:everything|all|the (?:whole|"
-     r"entire))\b[^.\n]{0,80}?(?:\band|,) (?:\w+ )?(?:test|verify|fix|check|run)|(?<!let me )see (?:it|this|that) "
-     r"through%end%)", "all of it"),
-    ("arm.finish", "whole", ARMING["arm.finish"], r"(?:(?:finish|complete) (?:it|up|everything|it all|"
-     r"all of (?:it|them)|the (?:job|task|work|rest)|what you started)|do (?:everything|it all|them all|all of (?:it|"
-     r"them|these)|the rest))(?: (?:up|now|please|too|left))*", "finish it"),
+     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are|want|gets?)\b[^.\n]{0,60}?\b(?:when you come back"
+     "|before you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|return|call it"
+     "|end (?:your|the) turn))", "names what must hold before the stop"),
+    ("arm.dont-ask", "clause", ARMING["arm.dont-ask"],
+     r"(?:(?:stop (?:pausing|stopping)\b|(?:%not%|no need to|you don'?t need to"
+     "|(?:stop|quit)(?= ask| wait| check| conf)) (?:keep )?(?:ask(?:ing)?(?: me"
+     "| for)?(?: (?:again|perm|conf|appro|my |any|more |quest|to c|to p|if |wheth|every|each|before|between|at each"
+     r"|and|\ua66e)|%end%)|wait for m[ey]\b|confirm(?: with me|%end%)|check in|bother me|ping me))"
+     "|(?:you )?(?:do not|don'?t|won'?t) need m[ey] (?:for|to|ok|go|appro|perm|inp|conf|any)"
+     "|no (?:more )?questions%end%)", "carry on and do not come back to ask"),
+    ("arm.alone", "work", ARMING["arm.alone"],
+     "(?:without (?:(?:ever|any|further|needing|having to|taking|an?|my|human|more) ){0,3}(?:(?:stopping|pausing"
+     r"|asking|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|interven|interaction|supervis|input\b"
+     r"|approv|permission|breaks?%end%|m[ey]\b)|non-?stop\b|no questions asked|autonomously|unattended"
+     r"|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|overnight"
+     "|(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)"
+     "|how(?:ever)? long it takes|(?:as long as|whatever) it takes)", "work alone, however long"),
+    ("arm.to-the-end", "work", ARMING["arm.to-the-end"],
+     "(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%"
+     r"|all the way(?: through\b| to the end%end%|%end%)|over the line|start to finish"
+     r"|(?:and|to) (?:finish%end%|(?:finish|complete) (?:it|all|every\w*"
+     r"|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is |at )all done|(?<=everything )done"
+     "|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)", "take it to its end"),
+    ("arm.all", "clause", ARMING["arm.all"],
+     "(?:(?:finish|complete)(?: up| off)? (?:(?:all|every)%end%"
+     "|every (?:open|remaining|last|single|task|item|step|ticket|stor|to)|%all%)"
+     r"|(?:continue|proceed)\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete"
+     r"|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|everything)"
+     r"|(?:implement|build|do) (?:everything|all|the (?:whole|entire))\b[^.\n]{0,80}?(?:\band|,) (?:\w+ )?(?:test"
+     "|verify|fix|check|run)|(?<!let me )see (?:it|this|that) through%end%)", "all of it"),
+    ("arm.finish", "whole", ARMING["arm.finish"],
+     "(?:(?:finish|complete) (?:it|up|everything|it all|all of (?:it|them)|the (?:job|task|work|rest)"
+     "|what you started)|do (?:everything|it all|them all|all of (?:it|them|these)|the rest))(?: (?:up|now|please"
+     "|too|left))*", "finish it"),
     ("arm.cues", "cues", ARMING["arm.cues"],
-     r"((?:do not|don'?t|no|zero|without|never|not|stop|quit|no need)\b(?! (?:show|display|send|"
-     r"render))[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)|permission|approval|questions?|"
-     r"confirmations?\b(?! (?:e?-?mail|dialog|message|screen|page|step|modal|link))|check-ins?|check(?:ing)? (?:in|"
-     r"with me)|bother(?:ing)?|interruptions?|(?:status|progress) (?:report|update)s?|consult\w*|report (?:in|back)|"
-     r"wait(?:ing)? (?:around )?for m[ey]|hear from|need m[ey]|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) "
-     r"(?:be )?(?:not )?(?:offline|out (?:for|until|till)|away(?! from)|asleep|afk|gone|reading|around|available|"
-     r"reachable|here|on a (?:plane|train|flight)|(?:heading|off|going) (?:to (?:bed|sleep)|home|out))\b|by (?:the "
-     r")?morning|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|(?:get |come )?(?:back|home|up)%end%)|i "
-     r"won'?t (?:look|see|read|check|reply)|(?:own|best|your) (?:judge?ment|decisions|choices)%end%|decide (?:for |by "
-     r")?yourself(?:%end%| if)|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|fully? autonom\w+|"
-     r"autonomously|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)|(?:you have|my|blanket) (?:full "
-     r")?(?:permission|approval)|i trust you|make me (?:say|type|ask|poke|repeat)|(?:continue|proceed|go on|move on) "
-     r"automatically|(?:nobody|no one)(?:'s| is| will be)? (?:\w+ )?(?:here|around|there|available|going to|to (?:ask|"
-     r"answer|approve|confirm|reply)))|((?:all|every|each)\b(?! (?:time|day|page|user))(?: one)?(?: of)?(?: the| these|"
-     r" those| my| \d+)* \w+|everything|the (?:whole|entire|rest|remaining|full|finished|complete)\b|from \d+ to \d+|"
-     r"(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+|each and every|(?:to|at) 100 ?%|all the way|the "
-     r"(?:task|job)\b|(?:the|this|todo|task|ticket) list|backlog|the next (?:task|item|ticket|one|two|three|sprint|"
-     r"phase))|(repeat\b|again and again|(?:no matter|don'?t care) (?:how|what)|however (?:many|long)|as often as|as "
-     r"needed|as (?:many|long) as it takes|cut (?:it|this|corners) short|skip (?:any|none)|(?:leav\w+|nothing|"
-     r"anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)|(?:push|power|plough|plow|grind) through|"
-     r"no (?:breaks|pauses|excuses|partial)|stopping is|(?:no|not|never|don'?t|without)\b[^.,\n]{0,30}?\bhalf "
-     r"?-?(?:measures|way|done|finished|baked)|only then|(?:no|not|any) partial|one after (?:the other|another)|back "
-     r"to back|(?:on to|then) the next|in one (?:go|pass|sitting)|in this turn|(?:quit|stop)\w* (?:early|halfway))\b|"
-     r"\b(keep (?:going|working|at|on)|continue|carry (?:on|this)|proceed|until|till|finish\w*|complete|do it|work "
-     r"(?:on|through))\b", "two of: nobody is there to ask; all of it; persistence"),
+     "((?:do not|don'?t|no|zero|without|never|not|stop|quit"
+     r"|no need)\b(?! (?:show|display|send|render))[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)"
+     r"|permission|approval|questions?|confirmations?\b(?! (?:e?-?mail|dialog|message|screen|page|step|modal|link))"
+     "|check-ins?|check(?:ing)? (?:in|with me)|bother(?:ing)?|interruptions?|(?:status|progress) (?:report|update)s?"
+     r"|consult\w*|report (?:in|back)|wait(?:ing)? (?:around )?for m[ey]|hear from|need m[ey]|user interaction)\b"
+     "|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not )?(?:offline|out (?:for|until|till)|away(?! from)|asleep|afk"
+     "|gone|reading|around|available|reachable|here|on a (?:plane|train|flight)"
+     r"|(?:heading|off|going) (?:to (?:bed|sleep)|home|out))\b|by (?:the )?morning"
+     "|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|(?:get |come )?(?:back|home|up)%end%)"
+     "|i won'?t (?:look|see|read|check|reply)|(?:own|best|your) (?:judge?ment|decisions|choices)%end%"
+     "|decide (?:for |by )?yourself(?:%end%| if)|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?"
+     r"|fully? autonom\w+|autonomously|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)"
+     "|(?:you have|my|blanket) (?:full )?(?:permission|approval)|i trust you|make me (?:say|type|ask|poke|repeat)"
+     r"|(?:continue|proceed|go on|move on) automatically|(?:nobody|no one)(?:'s| is| will be)? (?:\w+ )?(?:here"
+     "|around|there|available|going to|to (?:ask|answer|approve|confirm|reply)))"
+     r"|((?:all|every|each)\b(?! (?:time|day|page|user))(?: one)?(?: of)?(?: the| these| those| my| \d+)* \w+"
+     r"|everything|the (?:whole|entire|rest|remaining|full|finished|complete)\b|from \d+ to \d+"
+     r"|(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+|each and every|(?:to|at) 100 ?%|all the way"
+     r"|the (?:task|job)\b|(?:the|this|todo|task|ticket) list|backlog"
+     "|the next (?:task|item|ticket|one|two|three|sprint|phase))"
+     r"|(repeat\b|again and again|(?:no matter|don'?t care) (?:how|what)|however (?:many|long)|as often as|as needed"
+     "|as (?:many|long) as it takes|cut (?:it|this|corners) short|skip (?:any|none)"
+     r"|(?:leav\w+|nothing|anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)"
+     "|(?:push|power|plough|plow|grind) through|no (?:breaks|pauses|excuses|partial)|stopping is"
+     r"|(?:no|not|never|don'?t|without)\b[^.,\n]{0,30}?\bhalf ?-?(?:measures|way|done|finished|baked)|only then"
+     "|(?:no|not|any) partial|one after (?:the other|another)|back to back|(?:on to|then) the next"
+     r"|in one (?:go|pass|sitting)|in this turn|(?:quit|stop)\w* (?:early|halfway))\b"
+     r"|\b(keep (?:going|working|at|on)|continue|carry (?:on|this)|proceed|until|till|finish\w*|complete|do it"
+     r"|work (?:on|through))\b", "two of: nobody is there to ask; all of it; persistence"),
     ("arm.cues-cjk", "cues", ARMING["arm.cues-cjk"],
-     r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|"
-     r"无人值守|全(?:程)?自动|我[先要就得]?(?:去)?(?:睡|不在|出门|离开|下班)|去睡|下班了|明早|醒来|(?:許可|確認|質問|承認)(?:は|も)?(?:不要|なし|要らない|いらない|せず|しないで|"
-     r"いいから)|聞か(?:ず|ない)|自律|任せ|自分で判断|寝(?:る|ま)|外出|席を外|朝まで|물어볼 필요|(?:묻지|물어보지) ?(?:말|마|않)|확인 ?(?:없이|필요|안 )|알아서|자러|퇴근|판단해서)|"
-     r"(全部|所有|整个|剩余|剩下|其余|后面的?|每个|每一|清单|一切|跑完|做完|干完|接着|一路|继续|一口气|一次性|すべて|全て|残り|全件|リスト|続け|片付け|전부|모두|모든|나머지|전체|다 끝|계속)|"
-     r"(为止|之前不(?:要|许|准)|反复|再(?:汇报|叫|告诉|找|通知)|不间断|最後まで|ノンストップ|休みなく|繰り返|끝까지|멈추지|반복)", "two of: nobody is there to ask; "
-     "all of it; persistence"),
-    ("arm.cues-abroad", "cues", ARMING["arm.cues-abroad"], r"((?:sin|sem|sans|ohne|без|no|n[ãa]o|ne|не|"
-     r"nicht)\b[^.,\n]{0,24}?(?:pregunt|pergunt|demand|nach(?:zu)?frag|r(?:ü|ue)ckfrag|frag|вопрос|спраш|chamar|"
-     r"confirm|permis|autoris|erlaubnis)\w*|frag\w* (?:mich )?nicht|вопрос\w* не|decide (?:t[uú]|voc[eê])|entscheide? "
-     r"\w*\s?selbst|(?:решай|делай)\w*[^.\n]{0,12} сам|(?:a|vou|vais|aller) dormir|schlafen|спать)|\b(tod[oa]s?|tudo|"
-     r"toda|tout|toutes?|tous|alle[sn]?|ganzen?|вс[её]|весь|resto|reste|rest|остальн\w+|lista|liste|hasta|at[eé]|"
-     r"jusqu\w*|bis|пока|до конца|sigue|segue|continua|continue|weiter|дальше|продолжай|termina|termine|fertig|"
-     r"avance)\b", "two of: nobody is there to ask; all of it; persistence"),
-    ("arm.zh-stop", "within", ARMING["arm.zh-stop"], r"(?:^|"
-     r"(?<=[,.!。\u3001:\s请你万途直前就都许]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做|等我)|"
-     r"不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))", "Chinese: do not stop"),
+     r"((?:不用|不要|别|无需|不需要|不必|没必要)[^。\n,]{0,10}?(?:问|确认|请示|等我)|自己(?:看着办|决定|做主|判断|跑|修|处理|解决)|自主|无人值守|全(?:程)?自动"
+     "|我[先要就得]?(?:去)?(?:睡|不在|出门|离开|下班)|去睡|下班了|明早|醒来|(?:許可|確認|質問|承認)(?:は|も)?(?:不要|なし|要らない|いらない|せず|しないで|いいから)"
+     "|聞か(?:ず|ない)|自律|任せ|自分で判断|寝(?:る|ま)|外出|席を外|朝まで|물어볼 필요|(?:묻지|물어보지) ?(?:말|마|않)|확인 ?(?:없이|필요|안 )|알아서|자러|퇴근|판단해서)"
+     "|(全部|所有|整个|剩余|剩下|其余|后面的?|每个|每一|清单|一切|跑完|做完|干完|接着|一路|继续|一口气|一次性|すべて|全て|残り|全件|リスト|続け|片付け|전부|모두|모든|나머지|전체|다 끝|계속)"
+     "|(为止|之前不(?:要|许|准)|反复|再(?:汇报|叫|告诉|找|通知)|不间断|最後まで|ノンストップ|休みなく|繰り返|끝까지|멈추지|반복)",
+     "two of: nobody is there to ask; all of it; persistence"),
+    ("arm.cues-abroad", "cues", ARMING["arm.cues-abroad"],
+     r"((?:sin|sem|sans|ohne|без|no|n[ãa]o|ne|не|nicht)\b[^.,\n]{0,24}?(?:pregunt|pergunt|demand|nach(?:zu)?frag"
+     r"|r(?:ü|ue)ckfrag|frag|вопрос|спраш|chamar|confirm|permis|autoris|erlaubnis)\w*|frag\w* (?:mich )?nicht"
+     r"|вопрос\w* не|decide (?:t[uú]|voc[eê])|entscheide? \w*\s?selbst|(?:решай|делай)\w*[^.\n]{0,12} сам"
+     r"|(?:a|vou|vais|aller) dormir|schlafen|спать)|\b(tod[oa]s?|tudo|toda|tout|toutes?|tous|alle[sn]?|ganzen?"
+     r"|вс[её]|весь|resto|reste|rest|остальн\w+|lista|liste|hasta|at[eé]|jusqu\w*|bis|пока|до конца|sigue|segue"
+     r"|continua|continue|weiter|дальше|продолжай|termina|termine|fertig|avance)\b",
+     "two of: nobody is there to ask; all of it; persistence"),
+    ("arm.zh-stop", "within", ARMING["arm.zh-stop"],
+     r"(?:^|(?<=[,.!。\u3001:\s请你万途直前就都许]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做"
+     r"|等我)|不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))", "Chinese: do not stop"),
     ("arm.zh", "within", ARMING["arm.zh"],
-     r"(?:直[到至](?![昨刚今现]) ?\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]|(?:(?<=[,\u3001\s])知道|"
-     r"一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|超过|可以|解决|修复|全绿|无误|可用|跑通|实现|通過|實現|一致|干净|归零))|"
-     r"[修跑做改测调干]到[^。\n,]{0,20}?(?:通过|成功|完成|全绿|为止|跑通|没(?:有)?(?:报错|错误|问题)|无误|绿了?)|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|"
-     r"整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)|^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|"
-     r"一口气)[^。\n,]{0,8}?%zuo%|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}都[^。\n,]{0,6}(?:完|"
-     r"搞定)", "Chinese: until done, all of it"),
-    ("arm.ja", "within", ARMING["arm.ja"], r"止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず|"
-     r"(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|"
-     r"終わらせ)", "Japanese: do not stop, keep on until"),
+     r"(?:直[到至](?![昨刚今现]) ?\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]"
+     r"|(?:(?<=[,\u3001\s])知道|一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|超过|可以|解决|修复|全绿|无误|可用|跑通|实现|通過"
+     r"|實現|一致|干净|归零))|[修跑做改测调干]到[^。\n,]{0,20}?(?:通过|成功|完成|全绿|为止|跑通|没(?:有)?(?:报错|错误|问题)|无误|绿了?)"
+     r"|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)"
+     r"|^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%"
+     r"|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}都[^。\n,]{0,6}(?:完|搞定)",
+     "Chinese: until done, all of it"),
+    ("arm.ja", "within", ARMING["arm.ja"],
+     "止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず"
+     r"|(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)"
+     "|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|終わらせ)", "Japanese: do not stop, keep on until"),
     ("arm.ko", "within", ARMING["arm.ko"],
-     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|"
-     r"하세요))|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 "
-     r"?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)",
-     "Korean: do not stop, keep on until"),
-    ("arm.abroad-stop", "clause", ARMING["arm.abroad-stop"], r"(?:(?:(?:nunca|no|n[ãa]o) "
-     r"(?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non fermarti|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? "
-     r"(?:surtout )?(?:pas|jamais))\b(?:%end%| (?:hasta|at[eé]|antes|por nada|de trab|enquanto|y|e|nem|ni|tant|avant|"
-     r"jusqu|de trav|et|en cours|fin)\b)|h(?:ö|oe)re? (?:bitte )?erst (?:dann )?auf\b|s[oó] pare quando|(?:para|"
-     r"detente) solo cuando|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht "
-     r"(?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? (?:bitte )?nicht)\b(?:%end%| (?:bis|bevor|ehe|und|"
-     r"solange)\b)|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%| (?:пока|до|и|ни|раньше|работ))|"
-     r"(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))", "Spanish, Portuguese, French, German, Russian: "
-     "do not stop"),
-    ("arm.abroad", "abroad", ARMING["arm.abroad"], r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)|at[eé] "
-     r"(?:que\b|term|acab|fin|concl|tud|tod|o fi|os? t|os? \w+ (?:pass|fic)|pass|func|ficar|estar|n[ãa]o)|(?:sin|sem) "
-     r"(?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir)|jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|"
-     r"avoir|r[eé]uss))|tant qu|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|attend)|tout le reste%end%|"
-     r"tod?u?o (?:lo|o) que (?:falta|queda)|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|"
-     r"funktioniert|erledigt|keine?|passt|steht|ist|sind)|ohne (?:anzuh|pause|(?:\w+ )?nachzuf|zu frag|r(?:ü|ue)ckf|"
-     r"unterbr)|frag (?:mich )?nicht|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения)|без (?:остан|"
-     r"пауз|перер|вопр)|не спраш|вопросов не)", "Spanish, Portuguese, French, German, Russian: keep on until"),
-    ("disarm.whole", "whole", "stop|halt|cease|abort|cancel|quit|enough|mind|nvm|drop it|leave it|disarm|no more| done|"
-     "s all|ll do|forg", r"(?:(?:stop+|halt|cease|abort|cancel|quit(?: it)?|enough|never ?mind|nvm|forget (?:it|that|"
-     r"about it)|drop it|leave it|disarm|no more)(?:[ ,.!]+(?:stop+|be|%now%))*)", "the prompt is a stop word"),
+     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|하세요))"
+     r"|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)"
+     r"|계속[^\n]{0,40}?(?:때까지|묻지 ?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)"
+     r"|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)", "Korean: do not stop, keep on until"),
+    ("arm.abroad-stop", "clause", ARMING["arm.abroad-stop"],
+     r"(?:(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non fermarti"
+     r"|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%"
+     r"| (?:hasta|at[eé]|antes|por nada|de trab|enquanto|y|e|nem|ni|tant|avant|jusqu|de trav|et|en cours|fin)\b)"
+     r"|h(?:ö|oe)re? (?:bitte )?erst (?:dann )?auf\b|s[oó] pare quando|(?:para|detente) solo cuando"
+     "|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf"
+     r"|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? (?:bitte )?nicht)\b(?:%end%"
+     r"| (?:bis|bevor|ehe|und|solange)\b)|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%"
+     r"| (?:пока|до|и|ни|раньше|работ))|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
+     "Spanish, Portuguese, French, German, Russian: do not stop"),
+    ("arm.abroad", "abroad", ARMING["arm.abroad"],
+     r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)"
+     r"|at[eé] (?:que\b|term|acab|fin|concl|tud|tod|o fi|os? t|os? \w+ (?:pass|fic)|pass|func|ficar|estar|n[ãa]o)"
+     "|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir)"
+     "|jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu"
+     "|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|attend)|tout le reste%end%"
+     r"|tod?u?o (?:lo|o) que (?:falta|queda)|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen"
+     "|funktioniert|erledigt|keine?|passt|steht|ist|sind)"
+     r"|ohne (?:anzuh|pause|(?:\w+ )?nachzuf|zu frag|r(?:ü|ue)ckf|unterbr)|frag (?:mich )?nicht"
+     r"|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения)|без (?:остан|пауз|перер|вопр)|не спраш"
+     "|вопросов не)", "Spanish, Portuguese, French, German, Russian: keep on until"),
+    ("disarm.whole", "whole",
+     "stop|halt|cease|abort|cancel|quit|enough|mind|nvm|drop it|leave it|disarm|no more| done|s all|ll do|forg",
+     "(?:(?:stop+|halt|cease|abort|cancel|quit(?: it)?|enough|never ?mind|nvm|forget (?:it|that|about it)|drop it"
+     "|leave it|disarm|no more)(?:[ ,.!]+(?:stop+|be|%now%))*)", "the prompt is a stop word"),
     ("disarm.stop", "start", "stop|halt|abort|cease|cancel what|cancel everyth|cancel all",
-     r"(?:(?:stop+[ ,.!]+)+stop+\b|"
-     r"(?:stop+|halt|abort|cease|cancel(?= what| everything| all ))(?=(?: %now%){0,5}%end%| (?:right "
-     r"(?:there|here|now|away)|immediately|at once|now|please|everything|it[\s,]+(?:i|we|you|and)\b|here (?:and|for|we|"
-     r"i)\b|and (?:tell|show|rep|summ|wait|give|expl|let|list|answ|read|look|think|listen|talk)|i\b|im |we\b|let me|"
-     r"what you|you(?:'re| are) |this is|that is|don'?t\b)))", "begins by telling the agent to stop"),
-    ("disarm.there", "clause", "stop|quit it|knock it|cut it", r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|"
-     r"it)|quit it|knock it off|cut it out)%end%|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))",
-     "stop there"),
-    ("disarm.work", "start", "stop |quit |cease|halt |no more |no further ", r"(?:(?:stop|quit) (?:working|coding|"
-     r"editing|changing|writing|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?%end%|"
-     r"(?:stop|cease|halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing|background))* "
-     r"(?:action|work|task|agent|subagent|activit|operation|change|edit)|no (?:more|further) (?:edits|changes|commands|"
-     r"work|actions|commits)%end%)", "stop the work"),
+     r"(?:(?:stop+[ ,.!]+)+stop+\b|(?:stop+|halt|abort|cease"
+     "|cancel(?= what| everything| all ))(?=(?: %now%){0,5}%end%"
+     r"| (?:right (?:there|here|now|away)|immediately|at once|now|please|everything|it[\s,]+(?:i|we|you|and)\b"
+     r"|here (?:and|for|we|i)\b|and (?:tell|show|rep|summ|wait|give|expl|let|list|answ|read|look|think|listen|talk)"
+     r"|i\b|im |we\b|let me|what you|you(?:'re| are) |this is|that is|don'?t\b)))",
+     "begins by telling the agent to stop"),
+    ("disarm.there", "clause", "stop|quit it|knock it|cut it",
+     r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|it)|quit it|knock it off|cut it out)%end%"
+     r"|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))", "stop there"),
+    ("disarm.work", "start", "stop |quit |cease|halt |no more |no further ",
+     "(?:(?:stop|quit) (?:working|coding|editing|changing|writing"
+     r"|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?%end%"
+     "|(?:stop|cease|halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing"
+     "|background))* (?:action|work|task|agent|subagent|activit|operation|change|edit)"
+     "|no (?:more|further) (?:edits|changes|commands|work|actions|commits)%end%)", "stop the work"),
     ("disarm.day", "within", "call it|for the day|tomorrow|session|myself|by hand|ing off|for to|take |the ni",
-     r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)|leave it(?: "
-     r"there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b|(?:let'?s|we(?:'ll| "
-     r"will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish|carry on)\b[^.,\n]{0,24}? tomorrow\b|"
-     r"i(?:'ll| will|'m going to| can) (?:take (?:it from here|over)%end%|(?:do|finish|handle|fix|continue)(?: (?:it|"
-     r"this|that|the rest)(?: of it)?)? (?:myself|by myself|by hand|on my own)))", "the day's work is over"),
-    ("disarm.enough", "start", "enough|plenty|m done|re done|am done|keep going|to continue|to finish|to do |cancel|"
-     "forget |drop |park |shelve |abandon |scrap |wrap |stand down|ll do|will do|be all|s all|leave it|leave th|let it|"
-     "let this|the rest|t continue|t go |t carry|not p|abort|it done|rest now", r"(?:(?:(?:that'?s|this is|that is) "
-     r")?(?:quite |more than |good )?(?:enough|plenty)%end%(?! *\?)|that'?s (?:good )?(?:enough|plenty|all) for (?:now|"
-     r"today)|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|"
-     r"now|start|on to))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep going|continue|go on)%end%|(?:finish|"
-     r"do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%|(?:(?:cancel|forget|park|shelve|"
-     r"abandon|scrap) (?:it|that|this|everything|the whole thing|the rest)|drop (?:it|that))(?: for (?:now|"
-     r"today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%|wrap (?:(?:it|this|things) +up\b|"
-     r"up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%|(?:leave|let) (?:it|this|things|the rest)(?: "
-     r"(?:there|here|at that|be|alone|for (?:now|today)))*%end%|(?:do not|don'?t) (?:continue(?: with (?:this|that|"
-     r"it))?|(?:go|carry) on|(?:go|proceed|continue) (?:on )?(?:any )?further)%end%)", "says that it is enough"),
-    ("disarm.cjk", "whole", "停|住手|够了|夠了|取消|中断|止|做了|先这样|继续|算了|今天|やめ|ストップ|終わり|もういい|ここまで|멈|중지|그만|중단|스톱|스탑|취소|정지|여기까지|改了|"
-     "做了", r"(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|"
-     r"停+|(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|住手|够了|夠了|"
-     r"[别別不](?:要|用)?(?:再)?(?:做|改|弄|继续)了?|算了吧?|(?:一旦|いったん|一回|一度|もう|今すぐ|作業を|全部|すぐ)*(?:止めて|やめて|止まって|ストップ|[停中]止(?:して)?|"
-     r"中断(?:して)?|やめろ|止めろ|終わり|もういい|いい|(?:今日は)?(?:ここまで|おしまい))(?:ください|下さい|にして|にしよう|にしましょう|です|で|よ)*|(?:이제 |당장 |잠시 |일단 |오늘은 "
-     r")*(?:멈춰|멈추세요|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지|여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*",
-     "Chinese, Japanese, Korean stop words"),
+     r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)"
+     r"|leave it(?: there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b"
+     "|(?:let'?s|we(?:'ll| will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish"
+     r"|carry on)\b[^.,\n]{0,24}? tomorrow\b|i(?:'ll| will|'m going to| can) (?:take (?:it from here|over)%end%"
+     "|(?:do|finish|handle|fix|continue)(?: (?:it|this|that|the rest)(?: of it)?)? (?:myself|by myself|by hand"
+     "|on my own)))", "the day's work is over"),
+    ("disarm.enough", "start",
+     "enough|plenty|m done|re done|am done|keep going|to continue|to finish|to do |cancel|forget |drop |park "
+     "|shelve |abandon |scrap |wrap |stand down|ll do|will do|be all|s all|leave it|leave th|let it|let this"
+     "|the rest|t continue|t go |t carry|not p|abort|it done|rest now",
+     r"(?:(?:(?:that'?s|this is|that is) )?(?:quite |more than |good )?(?:enough|plenty)%end%(?! *\?)"
+     "|that'?s (?:good )?(?:enough|plenty|all) for (?:now|today)"
+     r"|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|now"
+     "|start|on to))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep going|continue|go on)%end%"
+     r"|(?:finish|do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%"
+     "|(?:(?:cancel|forget|park|shelve|abandon|scrap) (?:it|that|this|everything|the whole thing|the rest)"
+     "|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
+     r"|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
+     "|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|today)))*%end%"
+     "|(?:do not|don'?t) (?:continue(?: with (?:this|that|it))?|(?:go|carry) on"
+     "|(?:go|proceed|continue) (?:on )?(?:any )?further)%end%)", "says that it is enough"),
+    ("disarm.cjk", "whole",
+     "停|住手|够了|夠了|取消|中断|止|做了|先这样|继续|算了|今天|やめ|ストップ|終わり|もういい|ここまで|멈|중지|그만|중단|스톱|스탑|취소|정지|여기까지|改了|做了",
+     "(?:先|立即|马上|现在|快|赶紧|直接)?(?:停(?:止|下来?|一下|手|吧|工)?|中断|中止|终止|取消)(?:一下|吧|了吧|一切|所有|执行|运行|任务|后台|工作|全部|当前)*(?<!止了)|停+"
+     r"|(?:直接|立即)?(?:停止|中断|终止|取消)(?:你|我让你|我叫你|之前|当前|现在|目前|所有|一切|正在)(?:(?!服务|系统|进程|容器|端口|程序)[^。\n]){0,20}|住手|够了|夠了"
+     "|[别別不](?:要|用)?(?:再)?(?:做|改|弄|继续)了?|算了吧?|(?:一旦|いったん|一回|一度|もう|今すぐ|作業を|全部|すぐ)*(?:止めて|やめて|止まって|ストップ|[停中]止(?:して)?"
+     "|中断(?:して)?|やめろ|止めろ|終わり|もういい|いい|(?:今日は)?(?:ここまで|おしまい))(?:ください|下さい|にして|にしよう|にしましょう|です|で|よ)*"
+     "|(?:이제 |당장 |잠시 |일단 |오늘은 )*(?:멈춰|멈추세요|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지"
+     "|여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*", "Chinese, Japanese, Korean stop words"),
     ("disarm.cjk-first", "start", "停|够了|夠了|别做了|住手|止めて|やめて|ストップ|中止|멈춰|그만|중지|중단|별再|别再|不用再|不用继续|到此为止|今天就|今天先|ここまで",
-     r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}|(?:止めて|"
-     r"やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?|(?:이제 )?(?:그만하고|멈추고|멈춰|그만(?:해)?|중지(?:해)?|"
-     r"중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )", "a sentence of stop words"),
-    ("disarm.abroad", "start", "para|pare|basta|deten|detén|alto|cancela|chega|encerra|arrêt|arret|stopp|halt|hör|hoer|"
-     "suffit|genug|reicht|annule|déjalo|dejalo|on cl|brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|"
-     "закончим|отбой|fermati|abbr|tomb|sufi|дост|feie", r"(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|"
-     r"det[eé]n|alto|basta|cancelar?|cancele|chega|encerrar?|d[eé]jalo|es suficiente|no sigas|fermati|(?:on "
-     r"(?:s')?)?arr[eêè]te[rsz]?(?:[- ](?:toi|tout|de coder|de travailler|[cç]a|vous))*|on cl[oô]ture|annule|[cç]a "
-     r"suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?n? (?:sofort |bitte |wir )*auf|aufh(?:ö|oe)ren|genug|[de]a?s "
-     r"reicht|abbrechen|abbruch|brich ab|feierabend|schluss)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|agora|tudo|por|favor|hoy|"
-     r"hoje|enquanto|el|momento|maintenant|ici|l[aà]|pour|aujourd'hui|l'instant|s'il|te|pla[iî]t|jetzt|sofort|hier|"
-     r"bitte|f(?:ü|ue)r|heute|damit|mal|isso|eso|con|ce|soir))*|останов(?:ись|итесь|и|ите|имся)(?: вс[её])?(?: пока| "
-     r"сейчас| на этом| тут)*|(?:хватит|прекрати(?:те)?|отмена|отмени|достаточно|закончим|отбой|стоп)(?: (?:пока|"
-     r"сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b", "stop words in other languages"),
-    ("pause.hold-on", "first", "hold|hang on|not yet|not now|moment|minute|sec|pause|freeze|time out|timeout|hands off|"
-     "tigh|stand|so f|slow", r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all)\b|(?:hold|hang) on(?:%end%| "
-     r"(?:first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why|how|where|who|is|are|do|did|does|please|now|before|no|"
-     r"you|th\w+|so|but|can|could|should|until (?:i|we)|till i|just)\b))|hold(?=\W*$)|(?:not (?:yet|now)|stand ?by|"
-     r"slow down|(?:hang|sit) tight|time ?out|hands off|not so fast)%end%|(?:(?:(?:one|just (?:a|one)) |give me (?:\w+ "
-     r")?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|i\b|let|while|before|what|why))|(?:pause|"
-     r"freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)|"
-     r"before)\b))", "asks the agent to hold on"),
-    ("pause.wait", "first", "wait", r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|"
-     r"there|please|now))?(?:(?=\W*$)|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new "
-     r")?instr)|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t|do not |i(?:'ll| will| need| "
-     r"have| want| thought| meant?| must|'m)\b|first%end%|(?:why|where|how|who|what|which|can|can't|could|are|is|do|"
-     r"does|did|didn't|isn't|wh[oy]|shouldn't|no|but|actually)\b)))", "asks the agent to wait"),
-    ("pause.not-yet", "clause", "no cod| yet&n't| yet&no| yet&dont|for now&n't|for now&no|for now&dont|right now&t |t "
-     "& this s|t & this p|until i|until we|before i|before we|till i|without my|t proceed|t continue|t start|t code|no "
-     "edits|no impl|t impl|hold o", r"(?:(?:%not%|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)|nothing "
-     r"(?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*|run|"
-     r"execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create|commit|push|merge|deploy|delete|"
-     r"install) (?:\w+ing |on )?(?:(?:%any% )?%yet%|(?:it|this|that|them) yet\b|[^.,\n]{1,50}? (?:until|till|before) "
-     r"(?:i|we)\b)|%any% %yet%)|(?:still )?no (?:code|coding|edits|implementation|code changes)(?: here)?%end%|(?:do "
-     r"not|don'?t) (?:proceed|continue|implement|code|start)(?: (?:it|this|that|them|anything|coding|(?:on "
-     r")?anything))?%end%|hold (?:on|off)(?: (?:please|for now))?%end%)", "not yet: code, changes or anything"),
-    ("pause.no-edit", "clause", "t change|t touch|t edit|t modify|t write|t make|t do |do nothing|without chang|no c|t "
-     "wan", r"(?:(?:%not%|without) (?:touch|chang|edit|modify|writ|mak|do)(?:e|ing)? ?%any%(?: (?:just|only|here|in "
-     r"this \w+))?|do nothing|no (?:code )?changes)%end%", "no changes are wanted"),
-    ("pause.cues", "cues", "no change|no edit|no cod|no impl|t change|t edit|t touch|t write|t impl|t build|t start|t "
-     "apply|t run |t code|t make|t do |t fix|nothing is|nothing gets", r"((?:do not|don'?t|no|never|not)\b(?: "
-     r"\w+){0,2}? (?:chang|edit|touch|cod(?:e|ing)|writ|implement|build|start|apply|run|mak|do|fix)\w*(?: (?:on "
-     r")?(?:any\w*|the|my|a|it|this|that|them|code|files?|yet|please|here))*%end%|nothing (?:is|gets) \w+)|\b((?:only|"
-     r"just) (?:want|need|plan|explain|discuss|analy|brainstorm|explor|tell|show|answer|look|read|think|a plan|an? "
-     r"(?:list|plan|opinion|analysis))\w*|(?:plan|analysis) only|what would|how would|walk me|your (?:opinion|thoughts|"
-     r"take)|i(?:'ll| will| want to| need to) \w+|we (?:decide|talk|discuss)|let me|let'?s (?:talk|discuss|plan|think)|"
-     r"(?:propose|suggest|outline|describe|explain|list|compare|understand|draft)\b|options)",
+     r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}"
+     "|(?:止めて|やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?"
+     r"|(?:이제 )?(?:그만하고|멈추고|멈춰|그만(?:해)?|중지(?:해)?|중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )",
+     "a sentence of stop words"),
+    ("disarm.abroad", "start",
+     "para|pare|basta|deten|detén|alto|cancela|chega|encerra|arrêt|arret|stopp|halt|hör|hoer|suffit|genug|reicht"
+     "|annule|déjalo|dejalo|on cl|brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|закончим|отбой"
+     "|fermati|abbr|tomb|sufi|дост|feie",
+     "(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|det[eé]n|alto|basta|cancelar?|cancele|chega"
+     "|encerrar?|d[eé]jalo|es suficiente|no sigas|fermati"
+     "|(?:on (?:s')?)?arr[eêè]te[rsz]?(?:[- ](?:toi|tout|de coder|de travailler|[cç]a|vous))*|on cl[oô]ture|annule"
+     "|[cç]a suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?n? (?:sofort |bitte |wir )*auf|aufh(?:ö|oe)ren|genug"
+     "|[de]a?s reicht|abbrechen|abbruch|brich ab|feierabend"
+     "|schluss)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|agora|tudo|por|favor|hoy|hoje|enquanto|el|momento|maintenant|ici"
+     "|l[aà]|pour|aujourd'hui|l'instant|s'il|te|pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r|heute|damit|mal|isso|eso"
+     "|con|ce|soir))*|останов(?:ись|итесь|и|ите|имся)(?: вс[её])?(?: пока| сейчас| на этом| тут)*"
+     "|(?:хватит|прекрати(?:те)?|отмена|отмени|достаточно|закончим|отбой"
+     r"|стоп)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b",
+     "stop words in other languages"),
+    ("pause.hold-on", "first",
+     "hold|hang on|not yet|not now|moment|minute|sec|pause|freeze|time out|timeout|hands off|tigh|stand|so f|slow",
+     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all)\b"
+     "|(?:hold|hang) on(?:%end%| (?:first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why|how|where|who|is|are|do|did"
+     r"|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)|till i|just)\b))|hold(?=\W*$)"
+     "|(?:not (?:yet|now)|stand ?by|slow down|(?:hang|sit) tight|time ?out|hands off|not so fast)%end%"
+     r"|(?:(?:(?:one|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%"
+     r"| (?:please|i\b|let|while|before|what|why))|(?:pause|freeze)(?:%end%"
+     r"| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)|before)\b))",
+     "asks the agent to hold on"),
+    ("pause.wait", "first", "wait",
+     r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|there|please|now))?(?:(?=\W*$)"
+     r"|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new )?instr)"
+     r"|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t|do not "
+     r"|i(?:'ll| will| need| have| want| thought| meant?| must|'m)\b|first%end%"
+     "|(?:why|where|how|who|what|which|can|can't|could|are|is|do|does|did|didn't|isn't|wh[oy]|shouldn't|no|but"
+     r"|actually)\b)))", "asks the agent to wait"),
+    ("pause.not-yet", "clause",
+     "no cod| yet&n't| yet&no| yet&dont|for now&n't|for now&no|for now&dont|right now&t |t & this s|t "
+     "& this p|until i|until we|before i|before we|till i|without my|t proceed|t continue|t start|t code|no edits"
+     "|no impl|t impl|hold o",
+     "(?:(?:%not%|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
+     r"|nothing (?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*"
+     r"|run|execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create|commit|push|merge|deploy|delete"
+     r"|install) (?:\w+ing |on )?(?:(?:%any% )?%yet%|(?:it|this|that|them) yet\b"
+     r"|[^.,\n]{1,50}? (?:until|till|before) (?:i|we)\b)|%any% %yet%)"
+     "|(?:still )?no (?:code|coding|edits|implementation|code changes)(?: here)?%end%"
+     "|(?:do not|don'?t) (?:proceed|continue|implement|code"
+     "|start)(?: (?:it|this|that|them|anything|coding|(?:on )?anything))?%end%"
+     "|hold (?:on|off)(?: (?:please|for now))?%end%)", "not yet: code, changes or anything"),
+    ("pause.no-edit", "clause",
+     "t change|t touch|t edit|t modify|t write|t make|t do |do nothing|without chang|no c|t wan",
+     "(?:(?:%not%|without) (?:touch|chang|edit|modify|writ|mak|do)(?:e"
+     r"|ing)? ?%any%(?: (?:just|only|here|in this \w+))?|do nothing|no (?:code )?changes)%end%",
+     "no changes are wanted"),
+    ("pause.cues", "cues",
+     "no change|no edit|no cod|no impl|t change|t edit|t touch|t write|t impl|t build|t start|t apply|t run |t code"
+     "|t make|t do |t fix|nothing is|nothing gets",
+     r"((?:do not|don'?t|no|never|not)\b(?: \w+){0,2}? (?:chang|edit|touch|cod(?:e|ing)|writ|implement|build|start"
+     r"|apply|run|mak|do|fix)\w*(?: (?:on )?(?:any\w*|the|my|a|it|this|that|them|code|files?|yet|please|here))*%end%"
+     r"|nothing (?:is|gets) \w+)|\b((?:only|just) (?:want|need|plan|explain|discuss|analy|brainstorm|explor|tell"
+     r"|show|answer|look|read|think|a plan|an? (?:list|plan|opinion|analysis))\w*|(?:plan|analysis) only|what would"
+     r"|how would|walk me|your (?:opinion|thoughts|take)|i(?:'ll| will| want to| need to) \w+"
+     "|we (?:decide|talk|discuss)|let me|let'?s (?:talk|discuss|plan|think)"
+     r"|(?:propose|suggest|outline|describe|explain|list|compare|understand|draft)\b|options)",
      "no changes, and only talk is asked for"),
-    ("pause.before-you", "clause", "before you |before any|nothing |discuss|talk|chat|let me&first|before c|before w|"
-     "touchi|doin|before i", r"(?:(?:let me(?! know| see the)|i(?:'d like|'ll| want| need|'d rather)(?: to)?|discuss|"
-     r"talk|chat)\b [^.\n]{0,60}?\b(?:first(?:%end%| before)|before (?:you|we do|we go|we st|doing|going)\b)|(?:first "
-     r")?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before)|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|"
-     r"start|edit|mak)\w*|any (?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|"
-     r"walk|discuss|i want|propose|answer|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be| get)? "
-     r"\w+[^.,\n]{0,30}? (?:until|till|before|without) )", "something comes first"),
+    ("pause.before-you", "clause",
+     "before you |before any|nothing |discuss|talk|chat|let me&first|before c|before w|touchi|doin|before i",
+     "(?:(?:let me(?! know| see the)|i(?:'d like|'ll| want| need|'d rather)(?: to)?|discuss|talk"
+     r"|chat)\b [^.\n]{0,60}?\b(?:first(?:%end%| before)|before (?:you|we do|we go|we st|doing|going)\b)"
+     r"|(?:first )?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before)"
+     r"|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak)\w*"
+     r"|any (?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|walk|discuss"
+     "|i want|propose|answer|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be"
+     r"| get)? \w+[^.,\n]{0,30}? (?:until|till|before|without) )", "something comes first"),
     ("pause.cjk", "first", "等我|等一下|等等|等下|稍等|等会|暂停|暫停|先别|先不|先等|别动|慢着|且慢|慢点|待って|待て|お待ち|一時停止|ストップ|잠깐|잠시|기다려|대기|일시정지",
-     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我(?!的)[^。\n,]{0,8}再|先(?:别|不要?|"
-     r"不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*|一時停止(?:して)?%end%|(?:잠깐|"
-     r"잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%|(?:대기(?:해)?|일시정지)%end%",
-     "Chinese, Japanese, Korean: wait"),
+     r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我(?!的)[^。\n,]{0,8}再"
+     "|先(?:别|不要?|不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*"
+     r"|一時停止(?:して)?%end%|(?:잠깐|잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%"
+     "|(?:대기(?:해)?|일시정지)%end%", "Chinese, Japanese, Korean: wait"),
     ("pause.cjk-not-yet", "clause", "先不|先别|先別|暂时不|暂不|别改了|别动|别写|先&我确认|先&我讨论|先&我商量|まだ|変更しない|触らないで|아직|不要|하지",
-     r"(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着?)?(?:动手)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%|"
-     r"不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了?(?:代码|文件)?%end%|"
-     r"[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)|(?:コード|"
-     r"ファイル|何も)[はをも]?(?:まだ)?(?:変更|編集|触|書|実装)[^。\n]{0,3}?(?:ないで|しない)|(?:아직|코드)[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) "
-     r"?[마말]", "Chinese, Japanese, Korean: not yet"),
-    ("pause.abroad", "first", "espere|aguard|pera|calma|pausa|attend|warte|moment|patiente|погоди|минут|секунд|пауза|"
-     "пока не |жди|ничего|стой|minu|instan|une |auge|трог", r"(?:(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|"
-     r"minuto|segundo|instante?|moment)|aguard[ae]|p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma|pausa|attend(?:s|"
-     r"ez)?|une (?:minute|seconde)|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|"
-     r"augenblick)|patientez?)(?:%end%|(?= (?:no|n[ãa]o|u[nm]|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|ich|"
-     r"mal|pardon|ne|vamos|aí|lá)\b))|(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|стой%end%|(?:одну )?(?:минут(?:у|"
-     r"очку)|секунд(?:у|очку))|пауза|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не "
-     r"(?:трогай|меняй|делай|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|"
-     r"делай|пиши)|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", "wait, in other languages"),
-    ("pause.abroad-not-yet", "clause", "aún|ainda|le moment|noch |não mexa| rien|cambies|toques|escribas|altere|nur "
-     "plan|nada|nich|por |modi|todav|solo|pas e|l'in", r"(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: "
-     r"em)? nada(?: ainda| todav[ií]a| a[uú]n)?%end%|n[ãa]?o (?:modifiques|cambies|toques|escribas|altere|mexa|"
-     r"escreva)(?: \w+)? (?:c[oó]digo|archivos?|arquivos?)%end%|(?:ainda |todav[ií]a )?por (?:ahora|enquanto) n[ãa]?o |"
-     r"n[ãa]?o (?:\w+ ){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))|ne (?:touche|fais|change|modifie|code|"
-     r"lance)[sz]?\b[^.,\n]{0,12}?\brien(?: pour l[e']| encore|%end%)|(?:pas (?:encore )?de code|n'(?:[eé]cri|"
-     r"impl[eé]ment)\w* (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour l[e'])|(?:fass|mach|[aä]ndere?) (?:bitte |noch "
-     r")*nichts(?: an)?%end%|nur planen%end%|(?:schreib|implementier|[aä]nder|mach)\w*\b[^.,\n]{0,20}?\bnoch (?:nicht|"
-     r"kein)|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier|anfass|mach))", "not yet, in other "
-     "languages"),
+     "(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着?)?(?:动手)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%"
+     "|不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了?(?:代码|文件)?%end%"
+     r"|[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)"
+     r"|(?:コード|ファイル|何も)[はをも]?(?:まだ)?(?:変更|編集|触|書|実装)[^。\n]{0,3}?(?:ないで|しない)"
+     r"|(?:아직|코드)[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) ?[마말]", "Chinese, Japanese, Korean: not yet"),
+    ("pause.abroad", "first",
+     "espere|aguard|pera|calma|pausa|attend|warte|moment|patiente|погоди|минут|секунд|пауза|пока не |жди|ничего|стой"
+     "|minu|instan|une |auge|трог",
+     "(?:(?:espera(?:te)?|espere|esp[eé]rate|u[nm] (?:momento|minuto|segundo|instante?|moment)|aguard[ae]"
+     "|p[eê]ra(?:[ ,]*(?:l[aá]|a[ií]))?|pera[ií]|calma|pausa|attend(?:s|ez)?|une (?:minute|seconde)"
+     "|warte(?:n sie)?(?: mal| kurz| noch| bitte)*|moment(?: mal)?|einen (?:moment|augenblick)|patientez?)(?:%end%"
+     r"|(?= (?:no|n[ãa]o|u[nm]|por|que|antes|pas|avant|je|on|tu|bitte|noch|nicht|ich|mal|pardon|ne|vamos|aí|lá)\b))"
+     "|(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|стой%end%|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза"
+     r"|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не (?:трогай|меняй|делай"
+     r"|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|делай|пиши)"
+     "|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", "wait, in other languages"),
+    ("pause.abroad-not-yet", "clause",
+     "aún|ainda|le moment|noch |não mexa| rien|cambies|toques|escribas|altere|nur plan|nada|nich|por |modi|todav"
+     "|solo|pas e|l'in",
+     "(?:n[ãa]?o (?:hagas|toques|fa[çz]a?|mexa|mude|cambies)(?: em)? nada(?: ainda| todav[ií]a| a[uú]n)?%end%"
+     r"|n[ãa]?o (?:modifiques|cambies|toques|escribas|altere|mexa|escreva)(?: \w+)? (?:c[oó]digo|archivos?"
+     "|arquivos?)%end%|(?:ainda |todav[ií]a )?por (?:ahora|enquanto) n[ãa]?o "
+     r"|n[ãa]?o (?:\w+ ){1,4}?(?:todav[ií]a|a[uú]n|ainda|por (?:ahora|enquanto))"
+     r"|ne (?:touche|fais|change|modifie|code|lance)[sz]?\b[^.,\n]{0,12}?\brien(?: pour l[e']| encore|%end%)"
+     r"|(?:pas (?:encore )?de code|n'(?:[eé]cri|impl[eé]ment)\w* (?:pas|rien))\b[^.,\n]{0,30}?(?:encore|pour l[e'])"
+     "|(?:fass|mach|[aä]ndere?) (?:bitte |noch )*nichts(?: an)?%end%|nur planen%end%"
+     r"|(?:schreib|implementier|[aä]nder|mach)\w*\b[^.,\n]{0,20}?\bnoch (?:nicht|kein)"
+     r"|noch (?:nichts?|keinen? \w+) (?:[aä]ndern|schreib|implementier|anfass|mach))", "not yet, in other languages"),
 )
 
 # id, of, needs, where, pattern, why it is no order. of: what the rules' ids begin with. where: "before" in the
@@ -1754,79 +2212,93 @@ INTENT_RULES = (
 # "after" from their end, "line" the line they stand on up to them, "list" what stands above the list they are in,
 # "sentence" the sentence, "prompt" all of it; needs ("": none) are looked for there, too.
 INTENT_EXCUSES = (
-    ("arm.question", "arm", "?", "sentence", r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) "
-     r"(?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?|please|alright|understood|got it|clear|deal|yes)\?)[^?]*\?",
-     "a question, not an order"),
-    ("arm.told", "arm pause.n pause.c pause.b", "told|tell|said|say|ask|use|want|wrote|typed|mean|called|named|titled|"
-     "phrase|:", "before", r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ "
-     r")?(?:told|tells?|asked|asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b|\b(?:add|append|"
-     r"put|include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$|\b(?:translate|slogan|rule|say|type|write|"
-     r"prompt|phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|"
-     r"song|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$|\b(?:say|says|saying|called|named|titled|phrase|"
-     r"keyword)\s*$", "told of somebody, or a wording that is shown"),
+    ("arm.question", "arm", "?", "sentence",
+     r"(?!\W*(?:(?:ok|so|and|please|hey)[\s,]+)*(?:can|could|would|will) (?:you|u|we)\b)(?![^?]*\b(?:ok(?:ay)?"
+     r"|please|alright|understood|got it|clear|deal|yes)\?)[^?]*\?", "a question, not an order"),
+    ("arm.told", "arm pause.n pause.c pause.b",
+     "told|tell|said|say|ask|use|want|wrote|typed|mean|called|named|titled|phrase|:", "before",
+     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?"
+     r"|asked|asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b"
+     r"|\b(?:add|append|put|include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$"
+     r"|\b(?:translate|slogan|rule|say|type|write|prompt|phrase|string|message|text|label|button|title|log|output"
+     r"|error|reads?|rename|word|example|quote|lyrics?|song|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$"
+     r"|\b(?:say|says|saying|called|named|titled|phrase|keyword)\s*$", "told of somebody, or a wording that is shown"),
     ("arm.program", "arm", "should|must|will |can |could |would |has to|needs to| to |may |if ", "upto",
-     r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline|loop|"
-     r"function|helper|user|hook|system|tool|importer|parser|handler|training|stream|wizard|installer|that|which)s? "
-     r"(?:can|should|must|will|may|could|would|has to|needs to|to)\b[^.,;:\n]*$|\bif (?:an?|one|any|some) (?:\w+ "
-     r")?(?:row|record|line|item|entry|request|url|call|chunk|packet|node|event)s?\b[^.\n]*$", "about a program"),
+     r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline"
+     "|loop|function|helper|user|hook|system|tool|importer|parser|handler|training|stream|wizard|installer|that"
+     r"|which)s? (?:can|should|must|will|may|could|would|has to|needs to|to)\b[^.,;:\n]*$"
+     r"|\bif (?:an?|one|any|some) (?:\w+ )?(?:row|record|line|item|entry|request|url|call|chunk|packet|node"
+     r"|event)s?\b[^.\n]*$", "about a program"),
     ("arm.spec", "arm", " that | which | so |telling|saying| qui | que | die |котор", "upto",
-     r"\b(?:write|draft|add|create|implement|build|make (?!sure)|change|test|check|verify|fix|"
-     r"have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|so (?:it|that))\b(?:(?! and )[^.,;:\n])*$|\b(?:une?|una|"
-     r"uma?|eine?n?|цикл|скрипт|функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b", "what is to be written"),
-    ("cue.program", "arm.cues", "user|customer|visitor|dialog|popup|button|modal|wizard|bot |弹窗|对话框|按钮|用户|ダイアログ|ボタン|"
-     "ユーザ|버튼|다이얼로그|팝업|사용자", "sentence", r"[^.\n。]*(?:\b(?:the|our|a|each|every) (?:\w+ )?(?:bot|wizard|agent|installer|"
-     r"script|app|service) (?:must|should|goes|can|will|has)|\b(?:users?|customers?|visitors?|dialogs?|popup|button|"
-     r"modal)\b|弹窗|对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자)", "about a program"),
-    ("arm.list", "arm", "requirement|behavio|spec|feature|acceptance|criteria|algorithm|flow|logic|rules|implement|"
-     "write a|build a|create a|add a|make a|need a|want a", "list", r"(?:^|\n)[ #*\d.]*(?:(?:functional |expected |"
-     r"game )?(?:requirements?|behaviou?r|spec\w*|features?|acceptance|criteria|algorithm|flow|logic)\b|game rules|"
-     r"(?:\w+ ){0,3}(?:implement|write|build|create|add|make|need|want) (?:an?\b|`|\ua66e)[^\n]*:\s*\n)",
-     "an entry of a specification"),
-    ("arm.shown", "arm", " phrase| as a |라고", "after", r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|"
-     r"name)|라고)", "a wording that is shown"),
-    ("arm.asks", "arm", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt", r"(?<!n't )(?<!not )(?<!need "
-     r"to )(?<!have to )(?<!sit )(?<!without )\b(?:wait(?:ing)? for (?:me|my (?:ok|go|conf|appr)\w*)|ask (?:me "
-     r"(?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))|check (?:in )?with me (?:before|after|"
-     r"first|at))|[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
-    ("alone", "arm.dont-ask", "", "prompt", r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|"
-     r"finish|complete|work|go ahead|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|"
-     r"whole|everything|goal|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
-    ("log", "", ":|$ |at |//|@@|[|file \"|\u276f|\u23fa|\u25cf", "line", r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|"
-     r"\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\||at \S+\(|file \"|@@ |(?:user|human|assistant|"
-     r"claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
-    ("until.person", "arm.until", " i |day| next|eof|end of| now| then", "after", r"\s*(?:i (?:say|tell)|(?:mon|tues|"
-     r"wednes|thurs|fri|satur|sun)day|next|now\b|then\b|(?:the )?(?:eof|end of (?:the )?(?:file|stream|line|input)))\b",
-     "until a person, a day or the file's end"),
-    ("until.spec", "arm.until", "implement|build|write|start|begin|do a|add|create|make|update| wait|check |over|"
-     "continue to", "within", r".*\bwait(?:s|ing)? $|(?:check (?:whether|if)|(?:loop|iterate) over|continue to (?:us|"
-     r"support|allow|accept|show|return|serv))|(?:implement|build|write|start|begin|add|create|make|update|do an?) "
-     r"(?!and|every|all|it|this|th|until|(?:\w+ ){0,2}(?:tests?|cases|coverage))", "what is to be built, or waited "
-     "for"),
+     r"\b(?:write|draft|add|create|implement|build|make (?!sure)|change|test|check|verify|fix"
+     r"|have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|so (?:it|that))\b(?:(?! and )[^.,;:\n])*$"
+     r"|\b(?:une?|una|uma?|eine?n?|цикл|скрипт|функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b",
+     "what is to be written"),
+    ("cue.program", "arm.cues",
+     "user|customer|visitor|dialog|popup|button|modal|wizard|bot |弹窗|对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자",
+     "sentence",
+     r"[^.\n。]*(?:\b(?:the|our|a|each|every) (?:\w+ )?(?:bot|wizard|agent|installer|script|app|service) (?:must"
+     r"|should|goes|can|will|has)|\b(?:users?|customers?|visitors?|dialogs?|popup|button|modal)\b|弹窗|对话框|按钮|用户|ダイアログ"
+     "|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자)", "about a program"),
+    ("arm.list", "arm",
+     "requirement|behavio|spec|feature|acceptance|criteria|algorithm|flow|logic|rules|implement|write a|build a"
+     "|create a|add a|make a|need a|want a", "list",
+     r"(?:^|\n)[ #*\d.]*(?:(?:functional |expected |game )?(?:requirements?|behaviou?r|spec\w*|features?|acceptance"
+     r"|criteria|algorithm|flow|logic)\b|game rules|(?:\w+ ){0,3}(?:implement|write|build|create|add|make|need"
+     r"|want) (?:an?\b|`|\ua66e)[^\n]*:\s*\n)", "an entry of a specification"),
+    ("arm.shown", "arm", " phrase| as a |라고", "after",
+     r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|name)|라고)", "a wording that is shown"),
+    ("arm.asks", "arm", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt",
+     r"(?<!n't )(?<!not )(?<!need to )(?<!have to )(?<!sit )(?<!without )\b(?:wait(?:ing)? for (?:me"
+     r"|my (?:ok|go|conf|appr)\w*)|ask (?:me (?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))"
+     r"|check (?:in )?with me (?:before|after|first|at))|[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我",
+     "the person wants to be asked"),
+    ("alone", "arm.dont-ask", "", "prompt",
+     r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|work|go ahead"
+     "|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|whole|everything|goal"
+     r"|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
+    ("log", "", ":|$ |at |//|@@|[|file \"|❯|⏺|●", "line",
+     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\|"
+     r'|at \S+\(|file \"|@@ |(?:user|human|assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]'
+     r"|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
+    ("until.person", "arm.until", " i |day| next|eof|end of| now| then", "after",
+     r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next|now\b|then\b"
+     r"|(?:the )?(?:eof|end of (?:the )?(?:file|stream|line|input)))\b", "until a person, a day or the file's end"),
+    ("until.spec", "arm.until",
+     "implement|build|write|start|begin|do a|add|create|make|update| wait|check |over|continue to", "within",
+     r".*\bwait(?:s|ing)? $|(?:check (?:whether|if)|(?:loop|iterate) over"
+     "|continue to (?:us|support|allow|accept|show|return|serv))"
+     "|(?:implement|build|write|start|begin|add|create|make|update|do an?) (?!and|every|all|it|this|th|until"
+     r"|(?:\w+ ){0,2}(?:tests?|cases|coverage))", "what is to be built, or waited for"),
     ("release.condition", "disarm", "if|when|once|until|after|unless|soon|wenn|sobald|uando|si|se|quand|если|когда",
-     "sentence", r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|"
-     r"cuando|si|se|quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|"
-     r"today))\b[^.,\n]{0,30}?\b(?:when|once|until|after|if|unless|as soon as)\b", "a release with a condition"),
+     "sentence",
+     r"\W*(?:(?:and|but|then|or|so) )?(?:if|when|whenever|once|after|as soon as|until|unless|wenn|sobald|cuando|si"
+     r"|se|quando|quand|если|когда)\b|[^.\n]*?\b(?:stop|halt|day|quits|for (?:now|today))\b[^.,\n]{0,30}?\b(?:when"
+     r"|once|until|after|if|unless|as soon as)\b", "a release with a condition"),
     ("release.later", "disarm", "then|after", "before", r".*\b(?:then|after that|afterwards)[\s,]*$",
      "a stop after something else"),
-    ("object", "disarm.stop", "from|on the|on port|in the", "after", r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in "
-     r"the)\b", "something else is to be stopped"),
-    ("thing", "pause.h pause.w pause.abroad", " for | until | till | on ", "after", r"(?![^.\n]* until (?:i|"
-     r"we)\b)\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b|th(?:at|is)\b|any|all\b|"
-     r"every|cod|impl|making|chang|(?:further |more |new )?instr)", "waits for a thing"),
-    ("works", "pause.no-edit pause.c", "fix|add|update|rename|implement|create|write|remove|delete|move|refactor|build|"
-     "translate|return|search|实现|修复|添加|更新|创建|修正|追加", "prompt", r"(?:^|[.!\n,;:] *|\band |\bthen )(?:please |just |now "
-     r")?(?:fix|update|rename|add|implement|create|write|refactor|remove|delete|move|build|translate|return|"
-     r"search)\b(?! (?:up )?(?:an?|the|your) (?:\w+ )?(?:plan|list|summary|report|analysis|review))|(?:^|"
-     r"[,。\n:]\s*)(?:请)?(?:实现|修复|添加|更新|创建|修正)", "work is ordered in the same prompt"),
+    ("object", "disarm.stop", "from|on the|on port|in the", "after",
+     r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in the)\b", "something else is to be stopped"),
+    ("thing", "pause.h pause.w pause.abroad", " for | until | till | on ", "after",
+     r"(?![^.\n]* until (?:i|we)\b)\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b"
+     r"|th(?:at|is)\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)", "waits for a thing"),
+    ("works", "pause.no-edit pause.c",
+     "fix|add|update|rename|implement|create|write|remove|delete|move|refactor|build|translate|return|search|实现|修复"
+     "|添加|更新|创建|修正|追加", "prompt",
+     r"(?:^|[.!\n,;:] *|\band |\bthen )(?:please |just |now )?(?:fix|update|rename|add|implement|create|write"
+     "|refactor|remove|delete|move|build|translate|return"
+     r"|search)\b(?! (?:up )?(?:an?|the|your) (?:\w+ )?(?:plan|list|summary|report|analysis|review))"
+     r"|(?:^|[,。\n:]\s*)(?:请)?(?:实现|修复|添加|更新|创建|修正)", "work is ordered in the same prompt"),
     ("cjk.question", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "吗|?|么|か", "sentence",
      r"[^。\n]*(?:吗|\?|了么|(?:です|ます|ません)か\s*。?\s*$)", "a question, not an order"),
-    ("cjk.spec", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "仕様|ように|関数|処理|機能|コード|ループ|スクリプト|도록|함수|코드|스크립트|로직|脚本|"
-     "函数|循环|逻辑|需求|修一下", "sentence", r"[^。\n]*(?:仕様|ように(?:して|修正|変更|実装|直)|(?:関数|スクリプト|処理|機能|コード|ループ)を?[^。\n]{0,6}?(?:書|作|"
-     r"実装|修正|続)|도록[^.\n]{0,24}(?:수정|구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)|"
-     r"写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|修一下)", "about a program"),
-    ("cjk.program", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "", "before", r".*(?:(?:轮询|重试|等待|加载|"
-     r"阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$",
-     "about a program or another thing"),
+    ("cjk.spec", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f",
+     "仕様|ように|関数|処理|機能|コード|ループ|スクリプト|도록|함수|코드|스크립트|로직|脚本|函数|循环|逻辑|需求|修一下", "sentence",
+     r"[^。\n]*(?:仕様|ように(?:して|修正|変更|実装|直)|(?:関数|スクリプト|処理|機能|コード|ループ)を?[^。\n]{0,6}?(?:書|作|実装|修正|続)"
+     r"|도록[^.\n]{0,24}(?:수정|구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)"
+     "|写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|修一下)", "about a program"),
+    ("cjk.program", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "", "before",
+     r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*"
+     r"|(?<!작업)[를을]\s*)$", "about a program or another thing"),
 )
 
 # What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.
@@ -2574,11 +3046,6 @@ def has(needs, text):
     return True
 
 
-def cues(row):
-    """The cues of a rule or excuse: (literals, pattern) pairs."""
-    return zip(row[3][::2], row[3][1::2])
-
-
 def search(pattern, unit):
     """Whether PATTERN is found in UNIT; it is compiled once, here, since a replay has more of them than re keeps."""
     import re
@@ -2592,12 +3059,12 @@ def search(pattern, unit):
 
 def fires(row, unit):
     """Whether one cue of ROW is found in a cleaned unit."""
-    return any(has(needs, unit) and (not pattern or search(pattern, unit)) for needs, pattern in cues(row))
+    return any(has(needs, unit) and (not pattern or search(pattern, unit)) for needs, pattern in row[3])
 
 
 def may_fire(row, text):
     """Whether a literal of ROW is anywhere in TEXT: the cheap test that spares the rest."""
-    return any(has(needs, text) for needs, _ in cues(row))
+    return any(has(needs, text) for needs, _ in row[3])
 
 
 class Reading:

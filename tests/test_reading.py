@@ -149,7 +149,7 @@ def test_reading_takes_time_in_proportion(piece):
 
 def words_of(row):
     """The literals that a row of any of the tables looks for, as one text."""
-    needs = row[3][::2] if isinstance(row[3], tuple) else (row[2],)
+    needs = tuple(cue[0] for cue in row[3]) if isinstance(row[3], tuple) else (row[2],)
     return " ".join(need.strip("^") for group in needs for need in group.replace("&", "|").split("|")) + " "
 
 
