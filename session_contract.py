@@ -156,11 +156,14 @@ FILTERS = frozenset((           # no work behind an idle command
 ARMING = {
     "arm.dont-stop":
         "t stop|dare stop|ever stop|t quit|never quit|never pause|t pause|give up|t halt|t come back|end th|hand |"
-        "return c|no st|pausi|not to|end y",
+        "return c|no st|pausi|not to|end y|end e|nish your t|nish the t",
     "arm.keep-going":
-        "keep at it|keep o|keep p|keep g|chug|crank|keep ite|keep wo|keep m",
+        "till &keep |until &keep |keep at it|keep o|keep p|keep g|chug|crank|keep ite|keep wo|keep m",
     "arm.hours":
         " for & hour| for & minutes|all day|rest o",
+    "arm.spend":
+        "spend &hour|take the next|use the next|spend &minute|spend &night|spend &day|spend &evening|"
+        "spend &afternoon|spend &weekend|use the &night|take the &night|use all|take all",
     "arm.until":
         " until| till | til |'til |\nuntil| unless ",
     "arm.until-done":
@@ -169,37 +172,40 @@ ARMING = {
         "only stop|stop only|stop when&keep|stop when&work|stop when&continue|stop once&keep|only come back|"
         "only report|only ping|back only when|only return to me",
     "arm.not-done":
-        "re done once|done means|finished means|exit only|t done |t finished |t complete |t over |it as done|"
-        "declare |consider it|re fini|only fini|only done|hear |it don|done wh",
+        "re done once|done means|finished means|exit only|quit only|return only|ot done|ot finished|t done |"
+        "t finished |t complete |t over |it as done|declare |consider it|re fini|only fini|only done|hear |it don|"
+        "done wh",
     "arm.before-stop":
         "before you stop|come b|before you r|you f|you cal|you han|you end",
     "arm.dont-ask":
         "t ask|ever ask|to ask|t wait for m|need to|stop asking|t need m|t check in|t bother me|t ping me|"
-        "no check|more q|no q|pausi|stop st|stop wa|no nee",
+        "no check|more q|no q|pausi|stop st|stop wa|no nee|no paus|no stop|no break",
     "arm.alone":
         "without stop|without paus|without wait|without m|without inter|without human|without superv|"
         "without quest|without need|without a|without break|nonstop|non-stop|on your own|by yourself|while i|"
-        "it takes|without c|nigh|unat|without fu|can wi|auton",
+        "it takes|without c|nigh|unat|without fu|can wi|auton|uninter",
     "arm.to-the-end":
         "completion|to the end|all the way|until the end|and finish|to finish|and complete|all done|"
-        "thing done|get that done|very e|over th|get thi|it don",
+        "thing done|get that done|very e|over th|get thi|it don|t in full|straight th|top to b",
     "arm.all":
-        "finish all|finish every|finish up|complete all|complete every|finish the r|finish the w|"
-        "finish the e|continue&all |continue&everything|proceed&all|this through|it through|implement all|"
-        "complete the|implement t|implement e|do ev|build ev",
+        "finish all|finish every|finish up|complete all|complete every|finish the r|finish the w|finish the e|"
+        "continue&all |continue&everything|proceed&all|this through|it through|implement all|get it all d|get all of|"
+        "get everyth|get the whole|get the entire|get this all|get them all|to zero|to 0|complete the|implement t|"
+        "implement e|do ev|build ev",
     "arm.finish":
         "finish it|finish up|finish every|finish the|finish what|complete it|do everything|do it all|do all|"
         "do them all|do the rest|finish all|complete all",
     "arm.cues":
-        "t ask|be asked|stop asking|to ask|no confirm|status rep|status upd|progress rep|interruptions|"
-        "make me |e automatically|i won't |for approv|no approv|my approv|permission|hear from|offline|"
-        "to bed|to sleep|asleep|by morning|the morning|i wake|get back|i'm back|be away|i'm away|i'm off|"
-        "be back|on a plane|decisions|decide yours|decide for y|autonom|undone|unfin|for later|assume yes|"
-        "yes to |push through|power through|trust you|nobody|no one |not reading|user inter|no question|"
-        "any question|more question|with question|your question|t need me|t bother|check-in|consult|t wait|"
-        "waiting for me|i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|"
-        "one after|on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|"
-        "judgement|halfway|half meas|half done|half fin|half-|to rep|to back|check with|only then",
+        "t ask|be asked|stop asking|to ask|no confirm|status rep|status upd|progress rep|interruptions|make me |"
+        "e automatically|i won't |for approv|no approv|my approv|permission|hear from|offline|to bed|to sleep|asleep|"
+        "by morning|the morning|i wake|get back|i'm back|be away|i'm away|i'm off|be back|on a plane|decisions|"
+        "decide yours|decide for y|autonom|undone|unfin|for later|assume yes|yes to |push through|power through|"
+        "trust you|nobody|no one |not reading|user inter|no question|any question|more question|with question|"
+        "your question|t need me|t bother|check-in|consult|t wait|wait for me|waiting for me|me only|only aft|"
+        "only whe|only onc|only wak|only pin|only cal|only bot|only int|only con|only mes|only pag|you dec|i'll l|"
+        "i'll c|i'll r|i'll s|i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|one after|"
+        "on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|judgement|halfway|"
+        "half meas|half done|half fin|half-|to rep|to back|check with|only then",
     "arm.cues-cjk":
         "用问|再问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需我确认|用确认|要确认|等我|请示|自主|自动跑|全自动|全程自动|无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|"
         "下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|質問|任せ|判断|自律|ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|묻지|확인|"
@@ -208,7 +214,7 @@ ARMING = {
         "pregunt|pergunt|demand|вопрос|спраш|chamar|decide t|decide voc|selbst|сам|dormir|schlafen|спать|"
         "confirm|permis|autoris|erlaubnis|frag",
     "arm.zh-stop":
-        "不要停|别停|別停|不准停|不许停|不能停|不要中断|别中断|不要暂停|中途停|不停|不罢休",
+        "不要停|别停|別停|不准停|不许停|不能停|前不要|前别|前都不|前都别|前不许|前不准|不要中断|别中断|不要暂停|中途停|不停|不罢休",
     "arm.zh":
         "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|一次性|一口气|"
         "一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
@@ -218,6 +224,7 @@ ARMING = {
         "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|나머지&다",
     "arm.abroad-stop":
         "no pare|te pas|tez pas|tes pas|erst auf|que quand|só pare|so pare|доведи|доделай|nicht |no te |"
+        "dich erst|komm erst|m bitte erst|no vuel|no me v|no me av|solo avis|solo av|só me|só avis|só vol|solo vuel|ne rev|ne me pr|не воз|"
         "не пре|não pa|nao pa|surt|не ос|ferm|cuan|lorsq|te j|stoppe |não i",
     "arm.abroad":
         "hasta |até |sin p|sin det|sin int|no preg|não p|jusqu|tant qu|sans t|sans s|sans p|sans in|sans me|"
@@ -507,6 +514,9 @@ FAULTS = {
 
 MARK = "\ufffc"      # stands for one character that was set aside; offsets into the text stay true
 
+# Words of a line that ends in a colon and leads in a text for somebody else; between rules that text is set aside.
+DRAFTS = ("draft", "message", "e-mail", "email", "mail to", "reply", "announcement", "release note", "comment", "post")
+
 # What it sets aside, marks of which one must be there, the pattern. Tried in this order; linear: gaps are bounded.
 SET_ASIDE = (
     ("comment", "-->", r"<!--.{0,2000}?-->"),
@@ -590,7 +600,7 @@ RULES = (
         ("on your ", r"on your (?:word|go|signal|nod|ok)\b"),
         ("pick |choose |decide|select ",
          r"^pick \w+ or \w+|^(?:please|just) (?:pick|choose|decide|select)\b"
-         r"|^(?:pick|choose|decide) (?:one|any|between|which|what|whether)\b"
+         r"|^(?:pick|choose|decide|take) (?:one|any|between|which(?:ever)?|what(?:ever)?|whether)\b"
          r"|\b(?:please|you) (?:decide|choose|pick)\W?$"),
     ), "gated public", "will go on when it is told to"),
     ("permission.awaits-nod", "permission", "closing", (
@@ -645,7 +655,8 @@ RULES = (
          "|(?:this|that|the) (?:plan|approach|design)|works for you|sounds"
          r"|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab|run))\b"),
         ("me know when|tell me when",
-         r"when (?:you(?:'re| are) ready|you want me|i (?:should|can)|to (?:start|begin|proceed|continue|go)\b)"),
+         r"when (?:you(?:'re| are) ready|you(?:'d like| want| would like)\b|i (?:should|can)"
+         r"|to (?:start|begin|proceed|continue|go)\b)"),
         ("let me know your|tell me your",
          "know your (?:preference|choice|decision|pick|answer)|tell me your (?:pref|choice|decision|pick)"),
         ("please tell|please let|please say|please confirm|please indicate",
@@ -681,9 +692,10 @@ RULES = (
         (" or&?", r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)"),
         ("choose|pick ", r"^[^\n]{0,200}\b(?:choose|pick (?:one|a))\b[^\n]{0,80}\n"),
         ("options|ways |paths|choices|alternatives|approaches|routes|possibilities|directions",
-         "^(?:(?:so|then|now|from here|i (?:can )?see|there are|there're|we have|i have|you have|we've got|here are"
-         "|possible|your|the|my|a few|several|some|two|three|four|next) ){1,4}(?:options|choices|alternatives"
-         r"|possibilities|(?:\w+ )?(?:paths|routes|directions|approaches)"
+         r"^[^\n]{0,120}\? (?:the |my |your )?options\b[^\n]{0,20}:\n"
+         "|^(?:(?:so|then|now|from here|i (?:can )?see|there are|there're|we have|i have|you have|we've got"
+         "|here are|possible|your|the|my|a few|several|some|two|three|four|next) ){1,4}(?:options|choices"
+         r"|alternatives|possibilities|(?:\w+ )?(?:paths|routes|directions|approaches)"
          "|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|resolve|address)|forward|out|ahead"
          r"|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n"),
     ), "gated your-words", "offers a list to choose from"),
@@ -707,8 +719,9 @@ RULES = (
          r"your pick|let you decide|in your court|please advise|\bonly you can (?:say|decide|tell|judge|answer)\b"
          r"|\bi (?:don't|didn't|won't|wouldn't)\b[^.?]{0,60}\bwithout you\b"
          r"|\bif you have (?:a|any) (?:\w+ )?preference|let's (?:discuss|talk)"),
-        ("i'd |i would |i lean",
-         r"\bi(?:'d| would)? (?:lean|go with|pick|choose|take|recommend|suggest|vote"
+        ("i'd |i would |i lean|i'm lean|i'm incl|i am lean|i am incl",
+         r"\bi(?:'m| am) (?:leaning|inclined) (?:to|towards?)\b"
+         r"|\bi(?:'d| would)? (?:lean|go with|pick|choose|take|recommend|suggest|vote"
          r"|prefer)\b[^.?]{0,40}\b(?:option |the )?(?:\d|[a-d]|first|second|third|former|latter)\W?$"),
         ("need|want|like|welcome|have you&decision|ruling|steer|verdict|your |you to |have you |you make|you choose"
          "|you decide|you pick",
@@ -774,7 +787,7 @@ RULES = (
          r"^now,? the (?!.*\b(?:is|are|has|have|was|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will"
          r"|uses?|returns?|reads?|gets?|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$"),
         (" next",
-         r"\b(?:is|are) (?:the )?next(?: (?:piece|step|item|thing|task|part|one|stage|phase|up|in line"
+         r"\b(?:is|are) (?:the |up )?next(?: (?:piece|step|item|thing|task|part|one|stage|phase|up|in line"
          r"|on (?:the|my) list))?(?:,|\W?$)"),
         (" next|will be ",
          r"^(?:the |then |and |\ufffc)[^,.?]{0,50} next(?:, (?:then|and|followed)[^.]{0,60})?\W?$"
@@ -988,6 +1001,31 @@ RULES = (
          r"|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point|for the moment|so far"
          "|at present|as of now)"),
     ), "asked none-left disposed reviewed gated handed-over", "says that something is not done yet"),
+    ("remaining.part-way", "remaining", "ending", (
+        ("checkpoint|progress|so far|status|update|nearly|almost|done for now",
+         r"\b(?:checkpoint|(?:good |some |nice )?progress|status|update|so far)\b[^\n]{0,120}?\b(\d+) (?:of|out of"
+         r"|/) (?:the )?(?!\1\b)\d+\b|\b(\d+) (?:of|out of) (?:the )?(?!\2\b)\d+\b[^.?\n]{0,60}\bso far\b"
+         "|^(?:so |and )?(?:we|i|it|this|that)(?:'re|'m|'s| are| am| is)(?: now)? (?:nearly|almost) (?:there|{done}"
+         r"|finished|ready|through)\b|^(?:nearly|almost) (?:there|{done}|finished)\b"),
+    ), "none-left disposed reviewed", "reports a part of the way"),
+    ("remaining.stub", "remaining", "ending", (
+        ("stub|placeholder|hard-cod|hardcod|not implemented|mocked|left as a todo|left as todo",
+         r"\b(?:left|leav\w+|put in) (?:\w+ ){0,2}(?:stubs?|placeholders?)\b"
+         r"|\b(?:is|are) (?:currently |still |just |only |for now |now )(?:an? )?(?:\w+ )?(?:stub(?:bed|s)?"
+         r"|placeholders?|hard-?coded|mocked|not implemented)\b"
+         r"|\bleft (?:as|with) (?:an? )?(?:\w+ )?(?:todos?|stubs?|exercise)\b"
+         r"|\bexcept (?:for )?[^.?]{0,80}\b(?:stub|placeholder|not implemented)"),
+    ), "asked none-left disposed reviewed", "hands over a stub as the work"),
+    ("remaining.unsolved", "remaining", "ending", (
+        ("investigat|more work|further work|more debugging|further debugging",
+         r"\b(?:further|more|additional|some more) (?:investigation|work|debugging|digging|testing) (?:is|will be"
+         r"|would be|are) (?:required|needed|necessary)\b|\bneeds? (?:further|more|additional) (?:investigation"
+         r"|work|debugging)\b"),
+        ("couldn't|could not|wasn't able|not been able|haven't been able|didn't manage|haven't managed",
+         r"\bi (?:couldn't|could not|wasn't able to|(?:have not|haven't) been able to|didn't manage to"
+         r"|haven't managed to) (?:yet )?(?:get [^.?]{1,60} to (?:pass|work|run|compile|build|start)\b|fix\b"
+         r"|solve\b|resolve\b)"),
+    ), "asked none-left disposed reviewed gated handed-over", "reports what it did not solve"),
     ("remaining.status", "remaining", "parts", (
         ("todo|to do|not started|not touched|not begun|not done|not yet|not there|not ported|not migrated"
          "|not converted|not implemented|not written|pending|in progress|half|nothing |untouched|unstarted|stubbed"
@@ -1167,11 +1205,12 @@ EXCUSES = (
     ), "follows from a step that the reader must take"),
     ("subject", "excuse", "unit", (
         ("ing ",
-         r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}\b(?:is|was|are|were|should|would|will|can|may|must|did|does|shows?"
-         "|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?|takes?|avoids?|keeps?|means"
-         "|helps?|caused?|led|didn't|doesn't|isn't|turned|gave|took|had|has|results|yields|raises|throws|fails"
-         "|breaks|causes|changes|reduces|cuts|drops|ends|starts|costs|uses|creates|confirms|show(?:ed|n)|prove[sd]"
-         r"|brings|brought|removes?|removed|requires?|lets|where)\b"),
+         r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}(?<!\bto )\b(?:is|was|are|were|should|would|will|can|may|must|did"
+         "|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?|takes?|avoids?"
+         "|keeps?|means|helps?|caused?|led|resolve[sd]?|solve[sd]?|prevents?|allows?|adds?|gets?|didn't|doesn't"
+         "|isn't|turned|gave|took|had|has|results|yields|raises|throws|fails|breaks|causes|changes|reduces|cuts"
+         "|drops|ends|starts|costs|uses|creates|confirms|show(?:ed|n)|prove[sd]|brings|brought|removes?|removed"
+         r"|requires?|lets|where)\b"),
     ), "has the word as the subject of a statement"),
     ("standing", "excuse", "unit", (
         ("from now on|whenever|going forward|in future|in the future|automatically|every time|each time|always", ""),
@@ -1213,7 +1252,8 @@ EXCUSES = (
         ("no |zero |without ",
          r"\b(?:no|zero|without(?: any)?) (?:\w+ ){0,3}(?:remain\w*|left|outstanding|pending|todos?|open)\b"),
         ("nothing|none ",
-         r"\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding|open|to do)\b|\bnone (?:\w+ )?(?:remain|left)"),
+         r"\bnothing (?:needs|has to|(?:is|was) left\b)|\bnothing (?:\w+ )?(?:remain\w*|left|pending|outstanding"
+         r"|open|to do)\b|\bnone (?:\w+ )?(?:remain|left)"),
     ), "says that nothing is left"),
     ("none-left.after", "excuse", "near", (
         ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b(?! (?:does|is|has|works))"),
@@ -1227,6 +1267,9 @@ EXCUSES = (
          "|logged as|in the backlog|by design|intentional|deliberate|unrelated|preexisting|pre-existing|known issue"
          "|known failure|known flake|as agreed|as you agreed", ""),
         ("outside", r"\boutside (?:this|the|of)\b"),
+        ("as you |as asked|as requested|as instructed|as told",
+         r"\b(?:stopped|paused|halted|left)\b[^.\n]{0,30}\bas (?:you )?(?:asked|requested|instructed|told|wanted"
+         r"|said)\b"),
         ("tracked", r"\btracked (?:in|as|under|by|separately)\b"),
         ("deferred|moved |filed ",
          r"\b(?:deferred|moved|filed) (?:to|as|in|under) (?:#|\ufffc|issue|ticket|the backlog)"),
@@ -1287,8 +1330,9 @@ EXCUSES = (
     ("waits.running", "waits", "ending", (
         ("waiting ", r"\bwaiting (?:on|for) (?!you)"),
         ("still running|still working|still going|still in progress|still executing|still building|still processing"
-         "|in the background|be notified|will notify|reports back|check back|wake me|wakes me|is running"
-         "|are running|now running|is in progress|are in progress|— running|are working", ""),
+         "|in the background|be notified|get notified|be woken|get woken|will notify|reports back|check back"
+         "|wake me|wakes me|is running|are running|now running|is in progress|are in progress|— running|are working",
+         ""),
         ("notify when|checking back|holding for the ", ""),
         ("running",
          r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now "
@@ -1412,7 +1456,9 @@ RULES_OTHER = (
          "|수 있습니다|수 있어요)"),
     ), "courtesy gated asks-facts public", "waits for a word it does not need"),
     ("ko.your-call.which", "your-call", "closing", (
-        ("주세요|주십시오|바랍니다|부탁|기다리", r"(?:선택|결정|지시|지정|승인|골라)[^.\n]{0,8}(?:주세요|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)"),
+        ("주세요|주십시오|바랍니다|부탁|기다리",
+         r"(?:선택|결정|지시|지정|승인|골라|정해)[^.\n]{0,8}(?:주세요|주십시오|바랍니다|부탁|기다리)|(?:말씀해?|알려) ?(?:주세요|주십시오)"),
+        ("주시면", "(?:선택해|결정해|지정해|골라|정해) ?주시면"),
     ), "courtesy gated asks-facts public", "hands the choice back"),
     ("ko.continuing.next", "continuing", "last", (
         ("겠습니다|게요|합니다|다음 단계",
@@ -1421,7 +1467,8 @@ RULES_OTHER = (
     ), "disposed gated your-turn", "announces work that did not come"),
     ("ko.remaining.still", "remaining", "ending", (
         ("남았|남아", r"(?:\d|한 |두 |세 |네 |몇 )[^.\n]{0,20}남[았아]|(?:작업|항목|파일|테스트|단계)[^.\n]{0,12}남(?:았|아 ?있)"),
-        ("절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개 중 \d+개"),
+        ("절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개[^.\n]{0,12} 중 \d+개"),
+        ("나머지&아직", r"나머지[^.\n]{0,16}아직"),
         ("아직", r"아직[^.\n]{0,40}(?:않았|못했|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"),
     ), "disposed gated your-turn", "says that work is left"),
     ("rom.permission.say-so", "permission", "ending", (
@@ -1539,6 +1586,8 @@ RULES_OTHER = (
         ("bisher|bislang|erst |halb|halfte",
          r"\b(?:bisher|bislang) (?:nur|erst|nicht|habe ich|(?:sind|ist) (?:nur|erst|\d)) ?|\berst \d+ (?:von|der)"
          r"|\b(?:etwa |nur )?(?:die halfte (?:der|des|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)"),
+        ("noch offen|offen ist|offen sind|noch ausstehend",
+         r"^(?:noch offen|noch ausstehend|offen (?:ist|sind))\b[^.\n]{0,20}[: ]"),
         ("noch",
          r"^(?![^\n]{0,300}\bob\b)[^\n]{0,300}(?:\bnoch (?:\d+|nicht|einige|mehrere|zwei|drei"
          r"|vier)\b[^.?\n]{0,50}(?:offen|ubrig|migriert|umgesetzt|umgestellt|angepasst|getestet|implementiert"
@@ -1691,7 +1740,8 @@ EXCUSES_OTHER = (
         ("вопрос", r"(?:есть|будут|возникнут|остались)(?: еще)? (?:ли |какие-\w{2,6} )?вопрос"),
     ), "is a courtesy"),
     ("gated.cjk", "person", "unit", (
-        ("截图|截圖|试一下|试试|刷新|重启|扫码|手動で|お手数|お试し|수동", ""),
+        ("刷新", "刷新(?:一下|页面|浏览器|后|试)"),
+        ("截图|截圖|试一下|试试|重启|扫码|手動で|お手数|お试し|수동", ""),
         ("给我|給我|发我|贴我", r"(?:复制|复製|发|贴|提供|上传|填)[^。，\n]{0,6}[给給]?我"),
         ("看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)[^。\n]{0,30}[？?]$"),
         ("确认|检查|核对", r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]"),
@@ -1761,7 +1811,11 @@ EXCUSES_OTHER = (
         ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}围"),
         ("可选|按约定|无关|範囲外|対象外|任意|既存の|범위 밖|범위 외|선택 사항|별도 이슈|以后|今后|앞으로|이제부터", ""),
         ("没有", "没有(?:任何)?(?:剩|待|未|遗)"),
-        ("0", r"(?<![\d.,/])0(?: |个|项|件|개)"),
+        ("要求", r"(?:按|照|依)[^。\n]{0,6}要求|[你您]要求的?只"),
+        ("no queda|nao resta|nao ha|no hay|ne reste|plus rien|не оста",
+         r"\b(?:no quedan?|nao (?:resta|ha)\w*|no hay|ne reste (?:plus|rien|aucun)|plus rien"
+         "|(?:ничего|больше) не оста)"),
+        ("0", r"(?<![\d.,/])0(?:个|项|件|개| (?:offen|pend|rest|falt|оста))"),
         ("残り", r"残り[^。\n]{0,10}ありません"),
         ("남은", r"남은[^.\n]{0,10}없"),
         ("hors perimetre|hors du perimetre|fora do escopo|fuera del alcance|fuera de esta|fuera de alcance"
@@ -1834,40 +1888,47 @@ MACHINE_PREFIXES = ("Stop hook feedback", "Caveat: The messages below were gener
 # Words that may stand before an imperative without changing who is told what; JOINS also begin a clause.
 JOINS = "|and|but|then|so|or|just|please|also|und|y|et|e|mas|pero|mais|и|но|а|"
 OPENERS = (
-    "|ok|okay|okk|k|please|pls|plz|just|now|then|so|and|but|or|also|yes|yep|yeah|yup|no|nope|nah|alright|all right|"
-    "right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|again|oh|ah|wow|whoa|woah|i "
-    "said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|lets|let us|let;s|s|this time|"
-    "first|finally|always|wait|hmm|um|goal|you|you can|you should|you must|you need to|you have to|you may|you could|"
-    "you will|you'll|you are to|you can now|you might as well|obviously|definitely|simply|really|still|u can|u should|"
-    "we can|we should|we need to|we have to|we must|we'll|we will|we could|we want to|we are going to|we're going to|i "
-    "want you to|i need you to|need you to|i expect you to|i would like you to|i'd like you to|i want to|make sure to|"
-    "make sure you|make sure that you|be sure to|remember to|can you|could you|would you|will you|can u|can we|could "
-    "we|try to|your task is to|the task is to|your job is to|your goal is to|the goal is to|while you're at it|while "
-    "youre at it|feel free to|time to|i think|i guess|guess|think|then we|seriously|ffs|come on|today|tonight|bitte|"
-    "und|aber|jetzt|nein|du kannst|kannst du|wir können|lass uns|por favor|y|ahora|vale|bueno|oye|puedes|podemos|ya|"
-    "s'il te plait|s'il te plaît|s'il vous plaît|et|mais|bon|tu peux|on peut|allez|stp|c'est bon|e|mas|agora|pode|"
-    "podes|podemos|vamos|и|но|а|ну|так|нет|пожалуйста|давай|теперь|можешь|и так|все|всё|")
-CJK_OPENERS = "请|請|你|那|那么|好|好的|嗯|就|啊|哎|喂|不是|不对|不|先|现在|都|그냥|그럼|아니|아|어|음|저기|이제|じゃあ|では|いや|あ|あの|いったん|一旦|ちょっと|とりあえず|もう"
+    "|for fucks sake|for fuck's sake|for god's sake|for gods sake|jesus|christ|fuck|damn|shit|ok|okay|okk|k|please|"
+    "please to|pls|plz|basically|literally|honestly|um|uh|like|just|now|then|so|and|but|or|also|yes|yep|yeah|yup|no|"
+    "nope|nah|alright|all right|right|great|good|nice|cool|perfect|thanks|thank you|hey|hi|hello|sure|well|actually|"
+    "again|oh|ah|wow|whoa|woah|i said|omg|lol|haha|dude|bro|man|claude|maybe|go ahead|go ahead and|for now|let's|"
+    "lets|let us|let;s|s|this time|first|finally|always|wait|hmm|um|goal|you|you can|you should|you must|you need to|"
+    "you have to|you may|you could|you will|you'll|you are to|you can now|you might as well|obviously|definitely|"
+    "simply|really|still|u can|u should|we can|we should|we need to|we have to|we must|we'll|we will|we could|"
+    "we want to|we are going to|we're going to|i want you to|i need you to|need you to|i expect you to|"
+    "i would like you to|i'd like you to|i want to|make sure to|make sure you|make sure that you|be sure to|"
+    "remember to|can you|could you|would you|will you|can u|can we|could we|try to|your task is to|the task is to|"
+    "your job is to|your goal is to|the goal is to|while you're at it|while youre at it|feel free to|time to|i think|"
+    "i guess|guess|think|then we|seriously|ffs|come on|today|tonight|bitte|und|aber|jetzt|nein|du kannst|kannst du|"
+    "wir können|lass uns|por favor|y|ahora|vale|bueno|oye|puedes|podemos|ya|s'il te plait|s'il te plaît|"
+    "s'il vous plaît|et|mais|bon|tu peux|on peut|allez|stp|c'est bon|e|mas|agora|pode|podes|podemos|vamos|и|но|а|ну|"
+    "так|нет|пожалуйста|давай|теперь|можешь|и так|все|всё|")
+CJK_OPENERS = "请|請|你|那|那么|好|好的|好了|行|行了|可以了|嗯|就|啊|哎|喂|不是|不对|不|先|现在|都|그냥|그럼|아니|아|어|음|저기|이제|じゃあ|では|いや|あ|あの|いったん|一旦|ちょっと|とりあえず|もう|もういい|もういいです|了解|わかりました|すみません|ごめん"
 
 # Imperatives that order work, by the scope that asks for one of them.
 VERBS = (
-    ("go", "|continue|carry on|go on|go until|go till|work|proceed|persist|push on|press on|stay on|stay at|grind|keep "
-     "going|keep working|keep trying|keep fixing|keep iterating|keep running|keep testing|keep improving|keep pushing|"
-     "keep looping|keep building|keep adding|keep coding|keep debugging|keep on|keep at|plough on|plow on|"),
-    ("work", "|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|migrate|"
-     "convert|build|port|write|test|iterate|resume|start|begin|push|plow|plough|power|crank|grind|move|keep going|keep "
-     "working|keep at|loop|repeat|rerun|re-run|try|retry|debug|improve|refine|review|polish|verify|check|monitor|"
-     "investigate|resolve|address|solve|optimize|optimise|refactor|clean|simulate|search|tune|adjust|watch|babysit|"
-     "operate|act|take|drive|bring|see|document|upgrade|tackle|knock|chew|hammer|redo|rewrite|update|apply|profile|"
-     "cover|"),
-    ("abroad", "|sigue|siga|sigan|seguí|segui|segue|continúa|continua|continúe|continue|trabaja|trabaje|trabalha|"
-     "trabalhe|prossiga|repite|repita|itera|itere|corrige|corrija|arregla|prueba|teste|rode|haz|hazlo|faça|faca|faz|"
-     "implementa|implemente|ejecuta|executa|execute|termina|termine|terminar|vá|vai|avanza|migra|migre|continuer|"
-     "continuez|poursuis|poursuit|poursuivez|travaille|travaillez|avance|avancez|boucle|recommence|corrigez|fais|fait|"
-     "faites|testez|itère|relance|répète|exécute|exécutez|terminez|finis|vas-y|va|mach|mache|arbeite|weiter|"
-     "weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|versuch|korrigiere|repariere|behebe|setze|erledige|"
-     "führe|fix|fixe|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|повторяй|чини|"
-     "иди|гоняй|тестируй|прогоняй|сделай|доделай|правь|"),
+    ("go", "|continue|carry on|go on|go until|go till|work|proceed|persist|push on|press on|stay on|stay at|grind|"
+     "keep going|keep working|keep trying|keep fixing|keep iterating|keep running|keep testing|keep improving|"
+     "keep pushing|keep looping|keep hammering|keep digging|keep hunting|keep picking|keep refining|keep rerunning|"
+     "keep tweaking|keep fuzzing|keep chipping|stick with|stick at|stay with|hammer away|hammer on|chip away|"
+     "keep building|keep adding|keep coding|keep debugging|keep on|keep at|plough on|plow on|"),
+    ("work", "|continue|carry|go|work|run|do|execute|implement|finish|complete|proceed|process|handle|get|fix|"
+     "migrate|convert|build|port|write|test|iterate|resume|start|begin|push|plow|plough|power|crank|grind|move|"
+     "keep going|keep working|keep at|loop|repeat|rerun|re-run|try|retry|debug|improve|refine|review|polish|verify|"
+     "check|monitor|investigate|resolve|address|solve|optimize|optimise|refactor|clean|simulate|search|tune|adjust|"
+     "watch|babysit|operate|act|take|drive|bring|see|document|upgrade|tackle|knock|chew|hammer|redo|rewrite|update|"
+     "apply|profile|cover|"),
+    ("abroad", "|sigue|siga|sigan|completa|complete|realiza|resuelve|resolva|procesa|desarrolla|desenvolva|conclua|"
+     "seguí|segui|segue|continúa|continua|continúe|continue|trabaja|trabaje|trabalha|trabalhe|prossiga|repite|repita|"
+     "itera|itere|corrige|corrija|arregla|prueba|teste|rode|haz|hazlo|faça|faca|faz|implementa|implemente|ejecuta|"
+     "executa|execute|termina|termine|terminar|vá|vai|avanza|migra|migre|continuer|continuez|enchaîne|enchaine|"
+     "enchaînez|déroule|implémente|implémentez|réalise|effectue|poursuis|poursuit|poursuivez|travaille|travaillez|"
+     "avance|avancez|boucle|recommence|corrigez|fais|fait|faites|testez|itère|relance|répète|exécute|exécutez|"
+     "terminez|finis|vas-y|va|mach|mache|arbeite|weiter|weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|"
+     "versuch|korrigiere|repariere|behebe|setze|erledige|bearbeite|implementiere|baue|migriere|stelle|portiere|teste|"
+     "zieh|ziehe|führe|fix|fixe|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|"
+     "повторяй|чини|иди|гоняй|тестируй|прогоняй|сделай|доделай|правь|реализуй|выполни|выполняй|заверши|почини|"
+     "мигрируй|перенеси|пройди|"),
 )
 
 # Named pieces: "%end%" in a pattern stands for its text here.
@@ -1884,7 +1945,7 @@ PROMPT_PIECES = (
      r"it all|them all)"),
     ("yet", r"(?:yet|for now|right now|(?:at|in|during) this (?:st|ph|po|mo|tu|se)|(?:until|till|before) (?:i|we)\b|"
      r"without my)"),
-    ("any", r"(?:any ?thing(?: else)?|any (?:more )?(?:code|files?|changes?)|(?:the |my )?(?:code|files)|coding|"
+    ("any", r"(?:(?:any ?|no)thing(?: else)?|any (?:more )?(?:code|files?|changes?)|(?:the |my )?(?:code|files)|coding|"
      r"(?:code )?changes|code ?base)"),
     ("now", r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while|"
      r"immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the|"
@@ -1901,16 +1962,20 @@ INTENT_RULES = (
     ("arm.dont-stop", "clause", ARMING["arm.dont-stop"],
      r"(?:%not%|not to|no(?= \w+ing)) (?:ever |(?:yo)?u (?:dare )?|just )?(?:stop(?:ping)?|paus(?:e|ing)|quit"
      r"|give up|halt|come back(?: to me)?(?= until| before)|hand (?:\w+ ){0,2}?(?:back|over)"
-     r"|return control(?: to me)?|end (?:your|the|this) (?:turn|session))\b(?:%end%"
+     r"|return control(?: to me)?|end(?= early)|(?:end|finish) (?:your|the|this) (?:turn|session))\b(?:%end%"
      r"| (?:till?\b|un|before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acrsw]|work|now\b(?! the)|early|half"
      r"|mid|part|short|(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you"
-     "|while (?:you|there)|at any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
+     "|while (?:you|there|any|an?|one|some)|at any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
     ("arm.keep-going", "clause", ARMING["arm.keep-going"],
-     "keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking"
-     "|plugging)(?: (?:away|please|now|then|with it|on (?:it|this|that)))?(?:%end%"
+     r"(?:until|till) [^.\n]{1,80}?,? (?:please )?keep \w+ing\b"
+     "|keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking|hammering|digging"
+     r"|plugging)(?: (?:away|please|now|then|with it|on (?:it|this|that)))?(?:%end%| the (?:whole|entire|full)\b"
      "| (?:until|unless|even|no matter|overnight|as long|whil))", "tells the agent to keep going"),
     ("arm.hours", "go", ARMING["arm.hours"], r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes|day|night)|all day)\b",
      "work for so long"),
+    ("arm.spend", "clause", ARMING["arm.spend"],
+     r"(?:spend|use|take) (?:(?:the|all|this) (?:\w+ ){0,3}?(?:night|day|weekend|evening|afternoon)"
+     r"|the next (?:\w+ ){1,2}?(?:hours?|minutes))(?: (?:on|for|with|and|to) |%end%)", "work for so long"),
     ("arm.until", "go", ARMING["arm.until"], r"(?:until+|till?|unless)\b", "keep on until something holds"),
     ("arm.until-done", "work", ARMING["arm.until-done"], r"(?:until+|till?)\b[^.\n]{0,60}?\b%done%",
      "do it until it is done"),
@@ -1919,7 +1984,8 @@ INTENT_RULES = (
      r"|if|after)\b|(?:keep (?:going|working|at)|continue|carry on"
      r"|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "names when the agent may stop"),
     ("arm.not-done", "clause", ARMING["arm.not-done"],
-     "(?:(?:done|finished) means|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)"
+     r"(?:(?:done|finished) means|(?:as long as|while|so long as)\b[^.\n]{0,80}?\byou(?:'re| are) not (?:done"
+     "|finished)%end%|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)"
      "|(?:exit|stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want to )?hear from you"
      "|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re| are|'s| is|r)?(?: not| ?isn'?t|n't"
      "| aren't) (?:really )?(?:done|finished|complete|over)"
@@ -1935,17 +2001,20 @@ INTENT_RULES = (
      "| for)?(?: (?:again|perm|conf|appro|my |any|more |quest|to c|to p|if |wheth|every|each|before|between|at each"
      r"|and|\ua66e)|%end%)|wait for m[ey]\b|confirm(?: with me|%end%)|check in|bother me|ping me))"
      "|(?:you )?(?:do not|don'?t|won'?t) need m[ey] (?:for|to|ok|go|appro|perm|inp|conf|any)"
-     "|no (?:more )?questions%end%)", "carry on and do not come back to ask"),
+     "|no (?:more )?questions%end%|no (?:pauses?|stops?|breaks?) (?:between|until|till|in between|before))",
+     "carry on and do not come back to ask"),
     ("arm.alone", "work", ARMING["arm.alone"],
      "(?:without (?:(?:ever|any|further|needing|having to|taking|an?|my|human|more) ){0,3}(?:(?:stopping|pausing"
-     r"|asking|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|interven|interaction|supervis|input\b"
-     r"|approv|permission|breaks?%end%|m[ey]\b)|non-?stop\b|no questions asked|autonomously|unattended"
-     r"|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|overnight"
-     "|(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)"
+     "|coming back|checking (?:in|back)|reporting back|waiting (?:for|on) m[ey]|asking"
+     r"|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|interven|interaction|supervis|input\b|approv"
+     r"|permission|breaks?%end%|m[ey]\b)|non-?stop\b|no questions asked|autonomously|unattended"
+     r"|uninterrupted(?:ly)?%end%|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself"
+     "|overnight|(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)"
      "|how(?:ever)? long it takes|(?:as long as|whatever) it takes)", "work alone, however long"),
     ("arm.to-the-end", "work", ARMING["arm.to-the-end"],
      "(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%"
-     r"|all the way(?: through\b| to the end%end%|%end%)|over the line|start to finish"
+     r"|all the way(?: through\b| to the end%end%|%end%)|over the line|start to finish|(?<=it out )in full%end%"
+     r"|straight through\b(?! the)|(?<=through )[^.,\n]{1,40} top to bottom"
      r"|(?:and|to) (?:finish%end%|(?:finish|complete) (?:it|all|every\w*"
      r"|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is |at )all done|(?<=everything )done"
      "|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)", "take it to its end"),
@@ -1954,6 +2023,8 @@ INTENT_RULES = (
      "|every (?:open|remaining|last|single|task|item|step|ticket|stor|to)|%all%)"
      r"|(?:continue|proceed)\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete"
      r"|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|everything)"
+     "|get (?:it all|all of (?:it|this|that|these|them)|everything|the (?:whole|entire) (?:thing|list|lot)|this all"
+     r"|them all) done%end%|get (?:it|this|that|these|them|the \w+) (?:down )?to (?:zero|0)\b"
      r"|(?:implement|build|do) (?:everything|all|the (?:whole|entire))\b[^.\n]{0,80}?(?:\band|,) (?:\w+ )?(?:test"
      "|verify|fix|check|run)|(?<!let me )see (?:it|this|that) through%end%)", "all of it"),
     ("arm.finish", "whole", ARMING["arm.finish"],
@@ -1968,18 +2039,25 @@ INTENT_RULES = (
      r"|consult\w*|report (?:in|back)|wait(?:ing)? (?:around )?for m[ey]|hear from|need m[ey]|user interaction)\b"
      "|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not )?(?:offline|out (?:for|until|till)|away(?! from)|asleep|afk"
      "|gone|reading|around|available|reachable|here|on a (?:plane|train|flight)"
-     r"|(?:heading|off|going) (?:to (?:bed|sleep)|home|out))\b|by (?:the )?morning"
+     "|(?:heading|off|going)(?: now)? (?:(?:to|for) (?:bed|sleep|lunch|dinner|work|home)|home|out"
+     r"|in(?:to)? (?:a|the|my) (?:meeting|call)))\b|by (?:the )?morning"
      "|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|(?:get |come )?(?:back|home|up)%end%)"
-     "|i won'?t (?:look|see|read|check|reply)|(?:own|best|your) (?:judge?ment|decisions|choices)%end%"
-     "|decide (?:for |by )?yourself(?:%end%| if)|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?"
-     r"|fully? autonom\w+|autonomously|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)"
+     "|i won'?t (?:look|see|read|check|reply)|you decide|i(?:'ll| will) (?:look|check|review|read"
+     r"|see)\b[^.,\n]{0,30}? (?:(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|in the morning"
+     "|next week)|(?:only (?:wake|ping|call|bother|interrupt|contact|message|page) me"
+     r"|(?:wake|ping|call|bother|interrupt|contact|message|page) me only)(?: up)? (?:if|when|for|in)\b"
+     r"|only (?:after|then|when|once)\b[^.,\n]{0,30}? you (?:\w+ )?(?:write|tell|ping|call|report|come|message)\b"
+     "|(?:own|best|your) (?:judge?ment|decisions|choices)%end%|decide (?:for |by )?yourself(?:%end%| if)"
+     r"|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|fully? autonom\w+|autonomously"
+     r"|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)"
      "|(?:you have|my|blanket) (?:full )?(?:permission|approval)|i trust you|make me (?:say|type|ask|poke|repeat)"
      r"|(?:continue|proceed|go on|move on) automatically|(?:nobody|no one)(?:'s| is| will be)? (?:\w+ )?(?:here"
      "|around|there|available|going to|to (?:ask|answer|approve|confirm|reply)))"
      r"|((?:all|every|each)\b(?! (?:time|day|page|user))(?: one)?(?: of)?(?: the| these| those| my| \d+)* \w+"
-     r"|everything|the (?:whole|entire|rest|remaining|full|finished|complete)\b|from \d+ to \d+"
-     r"|(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+|each and every|(?:to|at) 100 ?%|all the way"
-     r"|the (?:task|job)\b|(?:the|this|todo|task|ticket) list|backlog"
+     r"|everything|the (?:whole|entire|rest|remaining|full|finished|complete)\b"
+     r"|from \d+ (?:to|till?|until|through) \d+|(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+"
+     r"|each and every|(?:to|at) 100 ?%|all the way|the (?:task|job)\b"
+     "|(?:the|this|todo|task|ticket|whole|entire) (?:list|queue)|backlog"
      "|the next (?:task|item|ticket|one|two|three|sprint|phase))"
      r"|(repeat\b|again and again|(?:no matter|don'?t care) (?:how|what)|however (?:many|long)|as often as|as needed"
      "|as (?:many|long) as it takes|cut (?:it|this|corners) short|skip (?:any|none)"
@@ -2007,7 +2085,8 @@ INTENT_RULES = (
      "two of: nobody is there to ask; all of it; persistence"),
     ("arm.zh-stop", "within", ARMING["arm.zh-stop"],
      r"(?:^|(?<=[,.!。\u3001:\s请你万途直前就都许]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做"
-     r"|等我)|不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))", "Chinese: do not stop"),
+     r"|等我)|(?:之前|以前)都?(?:不要|别|不许|不准)(?:回来|来?找我|汇报|停|打扰|来?问)|不[^。\n,]{1,8}(?:不罢休|不(?:要|许|准|能)?停(?=\W|$))",
+     "Chinese: do not stop"),
     ("arm.zh", "within", ARMING["arm.zh"],
      r"(?:直[到至](?![昨刚今现]) ?\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]"
      r"|(?:(?<=[,\u3001\s])知道|一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|超过|可以|解决|修复|全绿|无误|可用|跑通|实现|通過"
@@ -2029,11 +2108,15 @@ INTENT_RULES = (
      r"(?:(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non fermarti"
      r"|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%"
      r"| (?:hasta|at[eé]|antes|por nada|de trab|enquanto|y|e|nem|ni|tant|avant|jusqu|de trav|et|en cours|fin)\b)"
-     r"|h(?:ö|oe)re? (?:bitte )?erst (?:dann )?auf\b|s[oó] pare quando|(?:para|detente) solo cuando"
-     "|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf"
-     r"|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? (?:bitte )?nicht)\b(?:%end%"
-     r"| (?:bis|bevor|ehe|und|solange)\b)|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%"
-     r"| (?:пока|до|и|ни|раньше|работ))|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
+     r"|h(?:ö|oe)re? (?:bitte )?erst (?:dann )?auf\b|(?:melde? dich|komm) (?:bitte )?erst (?:wieder"
+     r"|zur(?:ü|ue)ck)?,? ?(?:wenn|sobald)\b|no (?:me )?(?:vuelvas|av[ií]ses)[^.,\n]{0,12}? hasta"
+     r"|(?:solo|s[oó]) (?:me )?(?:av[ií]s[ae]me|avise|volte|vuelve)[^.,\n]{0,12}? (?:cuando|quando)"
+     r"|ne (?:reviens|me pr[eé]viens) (?:pas avant|que quand|que lorsque)|не возвращайся,? пока\b|s[oó] pare quando"
+     "|(?:para|detente) solo cuando|(?:ne )?t'arr[eê]te que (?:quand|lorsque)"
+     "|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)"
+     r"|stopp?e? (?:bitte )?nicht)\b(?:%end%| (?:bis|bevor|ehe|und|solange)\b)"
+     r"|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%| (?:пока|до|и|ни|раньше|работ))"
+     r"|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
      "Spanish, Portuguese, French, German, Russian: do not stop"),
     ("arm.abroad", "abroad", ARMING["arm.abroad"],
      r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)"
@@ -2065,25 +2148,30 @@ INTENT_RULES = (
      r"|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?%end%"
      "|(?:stop|cease|halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing"
      "|background))* (?:action|work|task|agent|subagent|activit|operation|change|edit)"
-     "|no (?:more|further) (?:edits|changes|commands|work|actions|commits)%end%)", "stop the work"),
+     "|no (?:more|further) (?:edits|changes|commands|work|actions"
+     r"|commits)(?: (?:on|to) (?:it|this|that|the \w+))?%end%)", "stop the work"),
     ("disarm.day", "within", "call it|for the day|tomorrow|session|myself|by hand|ing off|for to|take |the ni",
      r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)"
-     r"|leave it(?: there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight|the (?:day|night))\b"
-     "|(?:let'?s|we(?:'ll| will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish"
+     "|leave it(?: there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight"
+     r"|(?:the|this) (?:day|night|evening))\b|tomorrow,? (?:i|we)(?:'ll| will| can) (?:continue|go on|finish|pick"
+     r"|resume|carry on)\b|(?:let'?s|we(?:'ll| will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish"
      r"|carry on)\b[^.,\n]{0,24}? tomorrow\b|i(?:'ll| will|'m going to| can) (?:take (?:it from here|over)%end%"
      "|(?:do|finish|handle|fix|continue)(?: (?:it|this|that|the rest)(?: of it)?)? (?:myself|by myself|by hand"
      "|on my own)))", "the day's work is over"),
     ("disarm.enough", "start",
      "enough|plenty|m done|re done|am done|keep going|to continue|to finish|to do |cancel|forget |drop |park "
-     "|shelve |abandon |scrap |wrap |stand down|ll do|will do|be all|s all|leave it|leave th|let it|let this"
-     "|the rest|t continue|t go |t carry|not p|abort|it done|rest now",
+     "|shelve |abandon |scrap |scratch |nix |kill |wrap |stand down|ll do|will do|be all|s all|leave it|leave th"
+     "|let it|let this|the rest|t continue|t go |t carry|not p|abort|it done|rest now",
      r"(?:(?:(?:that'?s|this is|that is) )?(?:quite |more than |good )?(?:enough|plenty)%end%(?! *\?)"
      "|that'?s (?:good )?(?:enough|plenty|all) for (?:now|today)"
      r"|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|now"
-     "|start|on to))|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep going|continue|go on)%end%"
+     "|start|on to))|(?:no|you (?:don'?t|do not)) (?:need"
+     "|have) to (?:(?:keep (?:going|working)|continue|go on"
+     "|carry on)(?: (?:any ?more|any longer|any further|with (?:this|that|it)))*%end%"
      r"|(?:finish|do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%"
-     "|(?:(?:cancel|forget|park|shelve|abandon|scrap) (?:it|that|this|everything|the whole thing|the rest)"
-     "|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
+     "|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the whole thing|the rest"
+     "|(?:all )?(?:of )?(?:that|this|it))|drop (?:it|that))(?: for (?:now|today))?%end%"
+     "|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
      r"|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
      "|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|today)))*%end%"
      "|(?:do not|don'?t) (?:continue(?: with (?:this|that|it))?|(?:go|carry) on"
@@ -2096,17 +2184,24 @@ INTENT_RULES = (
      "|中断(?:して)?|やめろ|止めろ|終わり|もういい|いい|(?:今日は)?(?:ここまで|おしまい))(?:ください|下さい|にして|にしよう|にしましょう|です|で|よ)*"
      "|(?:이제 |당장 |잠시 |일단 |오늘은 )*(?:멈춰|멈추세요|중지(?:해)?|그만(?:해|하자)?|중단(?:해)?|스톱|스탑|취소(?:해)?|정지"
      "|여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*", "Chinese, Japanese, Korean stop words"),
-    ("disarm.cjk-first", "start", "停|够了|夠了|别做了|住手|止めて|やめて|ストップ|中止|멈춰|그만|중지|중단|별再|别再|不用再|不用继续|到此为止|今天就|今天先|ここまで",
+    ("disarm.cjk-first", "start",
+     "여기까지|오늘은|停|够了|夠了|别做了|住手|止めて|やめて|ストップ|中止|멈춰|그만|중지|중단|별再|别再|不用再|不用继续|到此为止|今天就|今天先|ここまで",
      r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}"
-     "|(?:止めて|やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?"
+     "|(?:作業を|全部|すべて|今すぐ)?(?:止めて|やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?"
+     "|여기까지(?: ?하자| ?할게요?| ?해요?| ?합시다)?|오늘은 (?:끝|그만|여기까지)"
      r"|(?:이제 )?(?:그만하고|멈추고|멈춰|그만(?:해)?|중지(?:해)?|중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )",
      "a sentence of stop words"),
     ("disarm.abroad", "start",
-     "para|pare|basta|deten|detén|alto|cancela|chega|encerra|arrêt|arret|stopp|halt|hör|hoer|suffit|genug|reicht"
-     "|annule|déjalo|dejalo|on cl|brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|закончим|отбой"
-     "|fermati|abbr|tomb|sufi|дост|feie",
-     "(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|det[eé]n|alto|basta|cancelar?|cancele|chega"
-     "|encerrar?|d[eé]jalo|es suficiente|no sigas|fermati"
+     "lo dejamos|por hoje|vamos par|reste l|pour aujourd|das war|reicht|lassen wir|на сегодня|para|pare|basta|deten"
+     "|detén|alto|cancela|chega|encerra|arrêt|arret|stopp|halt|hör|hoer|suffit|genug|reicht|annule|déjalo|dejalo"
+     "|on cl|brich ab|schluss|no sigas|стоп|останов|хватит|прекрати|отмен|закончим|отбой|fermati|abbr|tomb|sufi|дост"
+     "|feie",
+     "(?:(?:ya est[aá],? )?lo dejamos(?: aqu[ií])?|por hoje (?:chega|[eé] s[oó]|basta)|vamos parar(?: por aqui)?"
+     "|on en reste l[aà]|(?:c'est bon|[cç]a (?:ira|suffit)) pour aujourd'hui|das war'?s(?: f(?:ü|ue)r heute)?"
+     "|f(?:ü|ue)r heute reicht(?:'?s| es)?|lassen wir'?s?(?: es)?(?: gut sein)?"
+     "|(?:вс[её],? )?на сегодня (?:вс[её]|хватит|закончили|достаточно|закончим))(?: (?:por|hoy|hoje|aqui|f(?:ü|ue)r"
+     "|heute))*%end%|(?:(?:pare?|para|parem|parar|pares|detente|detener(?:te)?|det[eé]n|alto|basta|cancelar?|cancele"
+     "|chega|encerrar?|d[eé]jalo|es suficiente|no sigas|fermati"
      "|(?:on (?:s')?)?arr[eêè]te[rsz]?(?:[- ](?:toi|tout|de coder|de travailler|[cç]a|vous))*|on cl[oô]ture|annule"
      "|[cç]a suffit|laisse tomber|stopp?|halt|h(?:ö|oe)re?n? (?:sofort |bitte |wir )*auf|aufh(?:ö|oe)ren|genug"
      "|[de]a?s reicht|abbrechen|abbruch|brich ab|feierabend"
@@ -2117,15 +2212,18 @@ INTENT_RULES = (
      r"|стоп)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b",
      "stop words in other languages"),
     ("pause.hold-on", "first",
-     "hold|hang on|not yet|not now|moment|minute|sec|pause|freeze|time out|timeout|hands off|tigh|stand|so f|slow",
-     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all)\b"
-     "|(?:hold|hang) on(?:%end%| (?:first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why|how|where|who|is|are|do|did"
-     r"|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)|till i|just)\b))|hold(?=\W*$)"
-     "|(?:not (?:yet|now)|stand ?by|slow down|(?:hang|sit) tight|time ?out|hands off|not so fast)%end%"
-     r"|(?:(?:(?:one|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%"
-     r"| (?:please|i\b|let|while|before|what|why))|(?:pause|freeze)(?:%end%"
-     r"| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)|before)\b))",
-     "asks the agent to hold on"),
+     "hold|hang on|not yet|not now|moment|minute|sec|pause|freeze|time out|timeout|hands off|tigh|stand|so f|slow"
+     "|stay",
+     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all|fire|that thought)\b"
+     r"|(?:hold|hang) on(?:%end%| (?:hold on|hang on|some\w*|my|first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why"
+     r"|how|where|who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)"
+     r"|till i|just)\b))|hold(?=\W*$)|put \w+(?: \w+){0,3}? on hold%end%"
+     "|(?:not (?:yet|now)|stand ?by|slow down|time ?out|hands off|not so fast)%end%"
+     "|(?:(?:hang|sit) tight|stay put|stay (?:right )?(?:there|where you are))(?:%end%"
+     r"| (?:for|until|till|please|while|now|i)\b)|(?:(?:(?:one|\d+|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second"
+     r"|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|i\b|let|while|before|what|why))"
+     "|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and"
+     r"|until (?:i|we)|before)\b))", "asks the agent to hold on"),
     ("pause.wait", "first", "wait",
      r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|there|please|now))?(?:(?=\W*$)"
      r"|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new )?instr)"
@@ -2149,7 +2247,7 @@ INTENT_RULES = (
     ("pause.no-edit", "clause",
      "t change|t touch|t edit|t modify|t write|t make|t do |do nothing|without chang|no c|t wan",
      "(?:(?:%not%|without) (?:touch|chang|edit|modify|writ|mak|do)(?:e"
-     r"|ing)? ?%any%(?: (?:just|only|here|in this \w+))?|do nothing|no (?:code )?changes)%end%",
+     r"|ing)? ?%any%(?: (?:just|only|here|now|yet|in this \w+))?|do nothing|no (?:code )?changes)%end%",
      "no changes are wanted"),
     ("pause.cues", "cues",
      "no change|no edit|no cod|no impl|t change|t edit|t touch|t write|t impl|t build|t start|t apply|t run |t code"
@@ -2169,8 +2267,9 @@ INTENT_RULES = (
      r"|(?:first )?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before)"
      r"|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak)\w*"
      r"|any (?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|walk|discuss"
-     "|i want|propose|answer|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be"
-     r"| get)? \w+[^.,\n]{0,30}? (?:until|till|before|without) )", "something comes first"),
+     "|i(?:'d| would)? (?:want|like|need|prefer)|we (?:need|should)|write|draft|propose|answer|summ|list)"
+     r"|nothing (?:should|must|may|gets|is to|is)(?: be| get)? \w+[^.,\n]{0,30}? (?:until|till|before|without) )",
+     "something comes first"),
     ("pause.cjk", "first", "等我|等一下|等等|等下|稍等|等会|暂停|暫停|先别|先不|先等|别动|慢着|且慢|慢点|待って|待て|お待ち|一時停止|ストップ|잠깐|잠시|기다려|대기|일시정지",
      r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我(?!的)[^。\n,]{0,8}再"
      "|先(?:别|不要?|不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*"
@@ -2217,14 +2316,17 @@ INTENT_EXCUSES = (
      r"|please|alright|understood|got it|clear|deal|yes)\?)[^?]*\?", "a question, not an order"),
     ("arm.told", "arm pause.n pause.c pause.b",
      "told|tell|said|say|ask|use|want|wrote|typed|mean|called|named|titled|phrase|:", "before",
-     r"\b(?:i|he|she|they|we|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?"
-     r"|asked|asks?|says?|used|wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b"
+     r"\b(?:i|we|he|she|they|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?"
+     r"|asked|asks?|says?|used|(?<!i )(?<!we )wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b"
      r"|\b(?:add|append|put|include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$"
      r"|\b(?:translate|slogan|rule|say|type|write|prompt|phrase|string|message|text|label|button|title|log|output"
      r"|error|reads?|rename|word|example|quote|lyrics?|song|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$"
      r"|\b(?:say|says|saying|called|named|titled|phrase|keyword)\s*$", "told of somebody, or a wording that is shown"),
-    ("arm.program", "arm", "should|must|will |can |could |would |has to|needs to| to |may |if ", "upto",
-     r"\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline"
+    ("arm.program", "arm",
+     "should|must|will |can |could |would |has to|needs to| to |may |if |let |policy:|strategy:|behavio|logic:|mode:",
+     "upto",
+     r"\blet (?:(?:the|our|an?|each|every) \w+[^.;:\n]*)?$|\b(?:policy|strategy|behaviou?r|logic|mode):[^\n]*$"
+     r"|\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline"
      "|loop|function|helper|user|hook|system|tool|importer|parser|handler|training|stream|wizard|installer|that"
      r"|which)s? (?:can|should|must|will|may|could|would|has to|needs to|to)\b[^.,;:\n]*$"
      r"|\bif (?:an?|one|any|some) (?:\w+ )?(?:row|record|line|item|entry|request|url|call|chunk|packet|node"
@@ -2234,6 +2336,9 @@ INTENT_EXCUSES = (
      r"|have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|so (?:it|that))\b(?:(?! and )[^.,;:\n])*$"
      r"|\b(?:une?|una|uma?|eine?n?|цикл|скрипт|функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b",
      "what is to be written"),
+    ("arm.text", "arm", "translate|shorten|rephrase|proofread|summar|system prompt|wording", "prompt",
+     r"\A[^\n]{0,200}\b(?:translate|shorten|rephrase|proofread|summari[sz]e|system prompt"
+     r"|wording)\b[^\n]{0,160}:\s*\n", "a text that is to be worked on"),
     ("cue.program", "arm.cues",
      "user|customer|visitor|dialog|popup|button|modal|wizard|bot |弹窗|对话框|按钮|用户|ダイアログ|ボタン|ユーザ|버튼|다이얼로그|팝업|사용자",
      "sentence",
@@ -2251,16 +2356,17 @@ INTENT_EXCUSES = (
     ("arm.asks", "arm", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt",
      r"(?<!n't )(?<!not )(?<!need to )(?<!have to )(?<!sit )(?<!without )\b(?:wait(?:ing)? for (?:me"
      r"|my (?:ok|go|conf|appr)\w*)|ask (?:me (?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))"
-     r"|check (?:in )?with me (?:before|after|first|at))|[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我|(?:问题|明白的?|疑问)[^。\n]{0,4}问我",
-     "the person wants to be asked"),
+     "|check (?:in )?with me (?:before|after|first|at))|(?<!不需要)(?<!不用)(?<!无需)(?<!不必)[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我"
+     r"|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
     ("alone", "arm.dont-ask", "", "prompt",
      r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|work|go ahead"
      "|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|whole|everything|goal"
      r"|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
-    ("log", "", ":|$ |at |//|@@|[|file \"|❯|⏺|●", "line",
+    ("log", "", ":|$ |at |//|err!|@@|[|file \"|❯|⏺|●", "line",
      r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\|"
-     r'|at \S+\(|file \"|@@ |(?:user|human|assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]'
-     r"|[^\n]*(?<!:)//)", "a pasted log, table or code line"),
+     r'|at \S+\(|(?:npm|yarn|pnpm|pip|make|cargo|docker|go)\b[^\n]{0,12}[!:\]]|file \"|@@ '
+     r"|(?:user|human|assistant|claude|ai|bot|agent|system)\s*:|[\u276f\u23fa\u25cf]|[^\n]*(?<!:)//)",
+     "a pasted log, table or code line"),
     ("until.person", "arm.until", " i |day| next|eof|end of| now| then", "after",
      r"\s*(?:i (?:say|tell)|(?:mon|tues|wednes|thurs|fri|satur|sun)day|next|now\b|then\b"
      r"|(?:the )?(?:eof|end of (?:the )?(?:file|stream|line|input)))\b", "until a person, a day or the file's end"),
@@ -2280,8 +2386,9 @@ INTENT_EXCUSES = (
     ("object", "disarm.stop", "from|on the|on port|in the", "after",
      r"[^.,\n]{0,24}?\b(?:from|on (?:the|port)|in the)\b", "something else is to be stopped"),
     ("thing", "pause.h pause.w pause.abroad", " for | until | till | on ", "after",
-     r"(?![^.\n]* until (?:i|we)\b)\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)|now|it\b"
-     r"|th(?:at|is)\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)", "waits for a thing"),
+     r"(?<!fire)(?![^.\n]* until (?:i|we)\b)\s*(?:for|until|till|on) (?!m[ey]\b|i\b|we\b|a (?:sec|moment|minute|bit)"
+     r"|now|it\b|th(?:at|is)\b|any|all\b|every|cod|impl|making|chang|(?:further |more |new )?instr)",
+     "waits for a thing"),
     ("works", "pause.no-edit pause.c",
      "fix|add|update|rename|implement|create|write|remove|delete|move|refactor|build|translate|return|search|实现|修复"
      "|添加|更新|创建|修正|追加", "prompt",
@@ -2296,7 +2403,7 @@ INTENT_EXCUSES = (
      r"[^。\n]*(?:仕様|ように(?:して|修正|変更|実装|直)|(?:関数|スクリプト|処理|機能|コード|ループ)を?[^。\n]{0,6}?(?:書|作|実装|修正|続)"
      r"|도록[^.\n]{0,24}(?:수정|구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)"
      "|写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|修一下)", "about a program"),
-    ("cjk.program", "arm.zh arm.ja arm.ko arm.cues-cjk disarm.cjk-f", "", "before",
+    ("cjk.program", "arm.zh arm.ja arm.ko disarm.cjk-f", "", "before",
      r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*"
      r"|(?<!작업)[를을]\s*)$", "about a program or another thing"),
 )
@@ -2315,8 +2422,8 @@ CONNECTIVES = (
     ("直到|直至|知道", r"(?:直到|直至|知道)\s*"),
 )
 POSTPOSED = (("まで", r"(?<!最後)(?:する|なる)?まで"), ("때까지", r" ?때까지"), ("前", r"之?前"))
-TRAILING = ("then| -|\u2013|\u2014|please|ok|pls|thank|为止",
-            r"[,\s]+(?:and )?then\b|\s+[-\u2013\u2014]+\s|\s*\b(?:please|ok(?:ay)?|pls|thanks|thank you)\W*$|为止")
+TRAILING = ("then| keep | -|\u2013|\u2014|please|ok|pls|thank|为止",
+            r"[,\s]+(?:and )?then\b|,? keep \w+ing\b|\s+[-\u2013\u2014]+\s|(?:\s*\b(?:please|pls|thanks|thank you)|,\s*ok(?:ay)?)\W*$|为止")
 NUMBERS = (
     ("half 半", .5), ("a an one next una un une uma eine 一", 1), ("two couple dos duas deux zwei два 两 兩", 2),
     ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7), ("eight", 8),
@@ -2863,14 +2970,19 @@ def blank(text):
 
 
 def unfenced(text):
-    """TEXT with fenced blocks and block quotes set aside.
+    """TEXT with fenced blocks, block quotes and drafts between two rules set aside.
 
     A bare fence that nothing closes is the second half of a nested one: what follows it is said and stays.
     """
     lines, kept, fence, opened = text.split("\n"), [], "", 0
+    draft, lead = False, ""
     for i, line in enumerate(lines):
         bare = line.lstrip(" \t")
-        aside = bool(fence) or bare.startswith(("```", "~~~", ">"))
+        if not fence and bare and not bare.strip("-*_ \r") and len(bare) > 2:     # a rule
+            draft = not draft and any(word in lead for word in DRAFTS) and any(
+                later.strip() == bare.strip() for later in lines[i + 1:i + 60])
+        lead = bare.lower() if bare.rstrip().endswith(":") else lead if not bare.strip() else ""
+        aside = bool(fence) or draft or bare.startswith(("```", "~~~", ">"))
         if fence and bare.startswith(fence) and not bare.rstrip().strip(fence[0]):
             fence = ""
         elif not fence and bare.startswith(("```", "~~~")):
@@ -3341,12 +3453,12 @@ def judged(text):
 
 
 def sentences(low):
-    """(start, end, end with its mark) of each sentence or line that holds a word. (No re: most prompts need none.)"""
+    """(start, end, end with its mark) of each sentence or line that has words of its own. (No re: most need none.)"""
     found, at, here = [], 0, 0
     while here <= len(low):
         stop = past_mark(low, here) if here < len(low) else here
         if stop > here or here == len(low):
-            if low[at:here].strip():
+            if low[at:here].strip(" \t\r\n" + SHOWN):
                 found.append((at, here, stop))
             at = stop
         here = max(stop, here + 1)
@@ -3439,7 +3551,8 @@ def placed(low, start, first, at, scope, verbs):
     place = max(start, at - 160)
     words = [word.rstrip(",") for word in low[place:at + 12].split(" ")]
     for n, word in enumerate(words[:-1] if verbs else ()):
-        if place < at and ("|" + word + "|" in verbs or "|" + word + " " + words[n + 1] + "|" in verbs):
+        verb = "|" + word + "|" in verbs or "|" + word + " " + words[n + 1] + "|" in verbs
+        if verb and place < at and words[n + 1] != "not":
             if led(low, start, place, True):
                 return place
         place += len(word) + 1 + (low[place + len(word):place + len(word) + 1] == ",")
@@ -4740,7 +4853,7 @@ class Hook:
     def note_killed(self, contract, settings):
         """Say that the check before did not end: the client kills a hook at its timeout, and lets that turn go."""
         if 0 < contract["checking"] < self.now - settings.check_seconds:
-            self.notes.append(f"the check of {clock(contract['checking'])} did not end, and the turn it was for was let go")
+            self.notes.append(f"the check of {clock(contract['checking'])} did not end; the turn it was for was let go")
 
     def evidence_for(self, contract):
         """Evidence from the transcript, and from the files that the contract's mode looks at."""

@@ -273,4 +273,11 @@ LANGUAGE_CASES = (
     ("de: comes next", "Als Nächstes folgt der Export.", "hold", "de.continuing.next"),
     ("ru: of so many", "Готово 3 из 9 модулей.", "hold", "ru.remaining.still"),
     ("ru: the next step, named", "Следующий шаг — вынести клиента в отдельный пакет.", "hold", "ru.continuing.next"),
+    ("zh.after_refresh_word", "登录已修好。接下来我会处理刷新接口的代码。", "hold", ""),
+    ("zh.only_as_asked", "按您的要求只改了第一项，其余两项未动。", "pass", ""),
+    ("es.none_left", "He migrado los 12 archivos. No quedan tareas pendientes.", "pass", ""),
+    ("ru.some_left_after_zero", "Тесты: 12 пройдено, 0 упало.\n\nОсталось перенести 3 страницы из 9.", "hold", ""),
+    ("de.still_open", "Umgestellt sind Kunde und Auftrag. Noch offen: Rechnung und Mahnung.", "hold", "de.remaining.still"),
+    ("ko.rest_not_yet", "총 12개 화면 중 5개를 옮겼습니다. 나머지 7개는 아직 옛 컴포넌트를 씁니다.", "hold", "ko.remaining.still"),
+    ("ko.once_you_pick", "두 방식 모두 됩니다. 하나를 골라 주시면 바로 구현하겠습니다.", "hold", ""),
 )
