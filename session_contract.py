@@ -5187,7 +5187,9 @@ def command_parser():
     sub.add_argument("--follow", action="store_true", help="go on printing lines as they come")
     sub = verb("report", cmd_report, "count what was caught, and what came of it")
     sub.add_argument("--all", action="store_true", help="every session in the store")
-    sub.add_argument("--json", action="store_true")
+    form = sub.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true")
+    form.add_argument("--html", metavar="FILE", help="write it to FILE as one page, with each session's timeline")
     sub = verb("arm", cmd_arm, "arm a session (operator)")
     sub.add_argument("condition", nargs="*", help="what must hold before the session may stop")
     sub.add_argument("--from", dest="old", metavar="OLD", default="", help="carry over an earlier session's contract")
@@ -5364,7 +5366,7 @@ REPORT = (          # key, what it counts
 def count_report(logs):
     """The counts of REPORT over LOGS: {session: [record]}. A caught stop counts once, under what became of it."""
     counts = dict.fromkeys((key for key, _ in REPORT), 0)
-    counts["sessions"] = len(logs)
+    counts["sessions"] = sum(map(bool, logs.values()))
     for records in logs.values():
         pending, worked, armed_at = 0, False, None
         for record in records:
@@ -5418,12 +5420,152 @@ def cmd_report(args, environ, now):
                        if n.endswith(".jsonl") and not n.startswith("."))
     else:
         names = [session_of(args, environ, store)]
-    counts = count_report({name: records_of(store, name) for name in names})
+    logs = {name: records_of(store, name) for name in names}
+    counts = count_report(logs)
     if args.json:
         show(dump_json(counts))
+    elif args.html is not None:
+        conditions = {contract["session"]: contract["condition"] for contract in contracts_in(store)}
+        write_whole(args.html, html_report(logs, counts, now, conditions).encode("utf-8", "replace"))
+        show(f"{os.path.abspath(args.html)}: {plural(len(names), 'session')}, "
+             f"{plural(sum(map(len, logs.values())), 'event')}")
     else:
         for key, text in REPORT:
             show(f"{counts[key]:>8}  {text}")
+
+
+PAGE_SESSIONS, PAGE_ROWS, PAGE_STEPS = 24, 120, 500     # drawn at most: sessions, rows of each, places on its axis
+PAGE_ENDS = (
+    ("resolved", "ended in work and a clean stop"), ("overridden", "released or paused"),
+    ("interrupted", "overtaken by a prompt"), ("degraded", "let go by the breaker"), ("pending", "still open"))
+LANES = (                       # of a timeline: name, the mark that goes with the colour, the colour's name
+    ("armed", "\u25ac", "armed"), ("you", "\u25b2", "you"), ("work", "\u25a0", "work"), ("held", "\u25cf", "held"),
+    ("let go", "\u25cb", "go"), ("ledger", "\u25c6", "ledger"))
+OPERATORS_VERBS = ("arm", "disarm", "pause")
+EVENT_WORDS = {
+    "BLOCK": "held", "BLOCK-MALFORMED": "held, the contract is unreadable", "WOULD-BLOCK": "would have been held",
+    "ADVISORY": "let go, with a remark", "ALLOW-CLEAN": "let go, a clean end", "ALLOW-PAUSED": "let go, paused",
+    "ALLOW-MET": "let go, the condition is met", "ALLOW-PLAN": "let go, a plan", "ALLOW-FAULT": "let go, a fault",
+    "ALLOW-DIALOGUE": "let go, it answers you", "ALLOW-BUDGET": "let go, the time is spent",
+    "ALLOW-WAITING": "let go, it waits", "ALLOW-ESCALATED": "let go, it asks you",
+    "ALLOW-BLOCKER": "let go, only you can lift it", "ALLOW-DEGRADED": "let go by the breaker",
+    "ALLOW-PRESENT": "let go, you are present", "MATERIAL-ALLOW": "let go, shipped",
+    "CLEAN-TERMINAL-ALLOW": "let go, handed on", "PROMPT": "prompt", "FORK": "fork resolved",
+    "WRONG": "hold marked wrong"}
+PAGE_STYLE = """
+:root{color-scheme:light dark;--paper:#fbfaf6;--ink:#21201d;--soft:#68655d;--line:#dfdbd0;
+--armed:#8a8474;--you:#2a5d9f;--work:#6d6a62;--held:#b23a1e;--go:#2a7048;--ledger:#80591a}
+@media(prefers-color-scheme:dark){:root{--paper:#17181a;--ink:#e9e6df;--soft:#a5a198;--line:#36373a;
+--armed:#77736a;--you:#8ab4ee;--work:#b5b1a7;--held:#f48a6c;--go:#7ecb9c;--ledger:#dcb365}}
+*{box-sizing:border-box}body{margin:0 auto;max-width:76rem;padding:2rem 1.25rem 4rem;background:var(--paper);
+color:var(--ink);font:1rem/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+code,time{font:.8125rem/1.5 ui-monospace,Menlo,Consolas,monospace;color:var(--soft)}
+h1{font-size:1.75rem;line-height:1.2;margin:0}h2{font-size:1.25rem;line-height:1.3;margin:0}p{margin:.25rem 0}
+header p,.facts,caption,.rest{color:var(--soft);font-size:.875rem}.lead{font-size:1.125rem;margin:1rem 0 2rem}
+table{border-collapse:collapse;width:100%}caption{text-align:left;padding:.25rem 0}
+td,th{padding:.375rem 0;border-top:1px solid var(--line);text-align:left;vertical-align:top;font-weight:400}
+thead th{font-size:.8125rem;color:var(--soft)}tbody th[colspan]{padding-top:1rem;font-weight:600}
+.totals{font-size:.875rem;margin-bottom:2.5rem}
+.totals td{white-space:nowrap;padding-right:1rem;text-align:right;font-variant-numeric:tabular-nums;font-weight:600}
+.totals th{width:100%}.totals .none *{color:var(--soft);font-weight:400}.events td:first-child{width:5.5rem}
+.events p{margin:0;font-size:.875rem;color:var(--soft)}.events td b{font-weight:600}
+section{border-top:2px solid var(--ink);padding-top:.75rem;margin:0 0 3rem}
+.lanes{display:grid;grid-template-columns:6.5rem 1fr;margin:1rem 0;font-size:.875rem;line-height:1.5rem}
+svg{display:block;width:100%;height:1.5rem;border-bottom:1px solid var(--line)}
+path{fill:none;stroke:currentColor;stroke-width:2}
+.axis{grid-column:2;display:flex;justify-content:space-between}.axis time{font-size:.75rem;white-space:nowrap}
+.armed{color:var(--armed)}.armed path{stroke-width:6}
+.you{color:var(--you)}.work{color:var(--work)}.held{color:var(--held)}.go{color:var(--go)}.ledger{color:var(--ledger)}
+span.armed{color:var(--soft)}
+@media(min-width:64rem){main{display:grid;grid-template-columns:20rem minmax(0,1fr);gap:3rem}}
+"""
+
+
+def html_report(logs, counts, now, conditions=None):
+    """The page of `report --html` over LOGS: {session: [record]}, COUNTS of them, and what each session is held to.
+
+    One file that asks for nothing else. What is drawn of it is bounded, and what that leaves out is said.
+    """
+    from html import escape
+    last = {name: str(records[-1].get("time")) if records else "" for name, records in logs.items()}
+    names = sorted(logs, key=lambda name: (last[name], name), reverse=True)
+    ends = ", ".join(f"{counts[key]:,} {text}" for key, text in PAGE_ENDS if counts[key])
+    lead = f"Stops caught: {counts['caught']:,}{ends and '. Of these, ' + ends}." if any(logs.values()) else (
+        "Nothing is on record here: no session has been armed.")
+    totals = "".join(f"<tr{'' if counts[key] else ' class=none'}><td>{counts[key]:,}</td>"
+                     f"<th scope=row>{text}</th></tr>\n" for key, text in REPORT)
+    totals = (f"<main>\n<div><table class=totals><caption>Totals of {plural(counts['sessions'], 'session')}</caption>\n"
+              f"<tbody>\n{totals}</tbody></table></div>\n<div>\n")
+    drawn = "".join(html_session(name, logs[name], (conditions or {}).get(name, "")) for name in names[:PAGE_SESSIONS])
+    rest = (f"<p class=rest>{plural(len(names) - PAGE_SESSIONS, 'earlier session')} left out here, counted in the "
+            "totals; <code>--session ID</code> draws one.</p>\n" if len(names) > PAGE_SESSIONS else "")
+    return ("<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+            f"<meta name=viewport content=\"width=device-width,initial-scale=1\">\n<title>{NAME}: report</title>\n"
+            f"<style>{PAGE_STYLE}</style>\n</head>\n<body>\n<header><h1>Turns held and let go</h1>\n"
+            f"<p>{NAME} {escape(__version__)}, {clock(now, '%Y-%m-%d %H:%M')} UTC</p></header>\n<p class=lead>{lead}"
+            f"</p>\n{f'{totals}{drawn}{rest}</div></main>' if any(logs.values()) else ''}\n</body>\n</html>\n")
+
+
+def html_session(name, records, condition):
+    """One session of the page: what it is held to, its lanes along the time, and its last events as a table."""
+    from html import escape
+    events, at = [], 0
+    for record in records:
+        at = max(at, time_of(record.get("time")))
+        events.append((at, record, *event_of(record)))
+    first = next((at for at, *_ in events if at), 0)
+    marks, counts, armed = {}, {}, set()
+    wide = (events[-1][0] - first if events else 0) or 1
+    for (at, record, lane, *_), (after, *_) in zip(events, events[1:] + events[-1:]):
+        x, to = (max(PAGE_STEPS * (each - first) // wide, 0) for each in (at, after))
+        for each in [lane] + ["work"] * bool(record.get("progress")):
+            marks.setdefault(each, set()).add(x)
+            counts[each] = counts.get(each, 0) + 1
+        armed |= {(x, to)} if record.get("state") == ARMED and x < to else set()
+    paths = {lane: "".join(f"M{x} 5v14" for x in sorted(places)) for lane, places in marks.items()}
+    paths["armed"] = "".join(f"M{x} 12H{to}" for x, to in sorted(armed))
+    lanes = "".join(f"<span class={css}>{mark} {lane} {counts.get(lane, '')}</span><svg class={css} aria-hidden=true "
+                    f"viewBox=\"-4 0 {PAGE_STEPS + 8} 24\" preserveAspectRatio=none><path d=\"{paths[lane]}\" "
+                    "vector-effect=non-scaling-stroke></path></svg>\n" for lane, mark, css in LANES if paths.get(lane))
+    rows, day = "", ""
+    for at, record, lane, words, facts in events[-PAGE_ROWS:]:
+        date, hour = clock(at, "%Y-%m-%d"), clock(at, "%H:%M:%S")
+        if date != day:
+            rows += f"{'</tbody>' * bool(day)}<tbody><tr><th colspan=2 scope=rowgroup>{date}</th></tr>\n"
+            day = date
+        mark, css = next((mark, css) for name, mark, css in LANES if name == lane)
+        rows += (f"<tr><td><time>{hour}</time></td><td><span class={css}>{mark}</span> <b>{escape(words)}</b> "
+                 f"<code>{escape(str(record.get('class')))}</code>{facts and f'<p>{escape(facts)}</p>'}</td></tr>\n")
+    out = len(events) - PAGE_ROWS
+    caption = f"Its last {PAGE_ROWS} events; {out:,} before them are left out here" if out > 0 else "Its events"
+    span = " ".join(f"<time>{clock(t, '%Y-%m-%d %H:%M')}</time>" for t in (first, at))
+    state = records[-1].get("state") if records else "nothing on record"
+    return (f"<section>\n<h2>{escape(condition) or 'No condition pinned'}</h2>\n<p class=facts>{escape(str(state))}, "
+            f"{plural(len(events), 'event')}, session <code>{escape(name)}</code></p>\n" + (
+                f"<div class=lanes>\n{lanes}<div class=axis>{span}</div></div>\n<table class=events><caption>{caption} "
+                "(UTC)</caption>\n<thead><tr><th scope=col>Time</th><th scope=col>Event</th></tr></thead>\n"
+                f"{rows}</tbody></table>\n" if events else "") + "</section>\n")
+
+
+def event_of(record):
+    """(lane, words, facts) of a line of the log."""
+    cls, what = str(record.get("class")), str((record.get("rules") or [""])[0])
+    rules = ", ".join(map(str, record.get("rules") or ()))
+    if cls == "FORK":
+        text = "{fork} \u2192 {path} (rule {rule}): {reason}"
+        return "ledger", EVENT_WORDS[cls], one_line(text.format_map({**dict.fromkeys(
+            ("fork", "path", "rule", "reason"), "?"), **record}), 400)
+    lane, words = "let go" if record.get("event") == "Stop" else "you", EVENT_WORDS.get(cls, cls)
+    if cls in ("BLOCK", "BLOCK-MALFORMED", "WOULD-BLOCK"):
+        lane = "held"
+    elif cls == "CHANGE" and record.get("event") == "command" and what not in OPERATORS_VERBS:
+        lane, words = "ledger", what
+    elif cls == "CHANGE":
+        lane, words = "you", "released" if record.get("state") == DISARMED else str(record.get("state"))
+    facts = [record.get("why"), record.get("item"), record.get("escalation"), record.get("reason"),
+             rules if rules != words else "", record.get("progress") and "after work",
+             record.get("owed") and f"{record['owed']} open"]
+    return lane, words, one_line("; ".join(str(fact).rstrip(".") for fact in facts if fact), 400)
 
 
 def cmd_arm(args, environ, now):

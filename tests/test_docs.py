@@ -1,6 +1,8 @@
 """What README and the examples show is what happens."""
+import html
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -106,3 +108,12 @@ def test_the_demo_shows_an_arming_a_hold_an_honest_end_and_a_release(session):
     shown = session.command("demo").out.decode()
     assert [line.split()[-1] for line in shown.splitlines() if ": exit" in line] == ["0", "2", "0", "0", "0"]
     assert sc.HELD in shown and "released" in shown
+
+
+def test_the_picture_shows_a_hold_and_asks_for_nothing_else():
+    assert re.search(r"!\[[^]]{40,}\]\(examples/held-turn\.svg\)", README)
+    picture = read("examples", "held-turn.svg").decode()
+    words = html.unescape(re.sub("<[^>]*>", "", picture)).replace("\u00a0", " ")
+    assert all(part in words for part in (sc.HELD, "turn held (continuing)", "continuing.gerund", "armed:", "let go:"))
+    assert re.findall(r"\w+://[^\"]*", picture) == ["http://www.w3.org/2000/svg"]
+    assert not re.search(r"<script|@import|url\((?!#)|/(tmp|root|home|Users)/", picture)

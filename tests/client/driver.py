@@ -96,6 +96,8 @@ class Client:
     Without commands there is no settings file, and the configuration is where a new user's is: in HOME.
     """
 
+    size = 160, 50              # of the terminal, in columns and lines
+
     def __init__(self, binary, commands=None, turns=(), environ=None, home="home"):
         self.binary = binary
         # Not pytest's own folder: the path of a tmux socket has to be short.
@@ -193,7 +195,8 @@ class Client:
     def open(self, *args):
         """Start the interactive client in a terminal of its own and wait until it takes input."""
         command = "exec " + " ".join(map(shlex.quote, self._space.enter + [self.binary] + list(args)))
-        made = self._tmux("new-session", "-d", "-x", "160", "-y", "50", "-c", self.project, "-P", "-F", "#{pane_pid}",
+        width, height = map(str, self.size)
+        made = self._tmux("new-session", "-d", "-x", width, "-y", height, "-c", self.project, "-P", "-F", "#{pane_pid}",
                           command)
         assert made.returncode == 0, made.stderr
         self._pid = int(made.stdout)
@@ -223,9 +226,12 @@ class Client:
         """Press keys by tmux's names for them."""
         self._tmux("send-keys", *names)
 
-    def screen(self):
-        """All that the terminal shows, with what has scrolled off its top; lines that were wrapped are joined."""
-        return self._tmux("capture-pane", "-p", "-J", "-S", "-2000").stdout
+    def screen(self, *more):
+        """All that the terminal shows, with what has scrolled off its top; lines that were wrapped are joined.
+
+        `-e` among `more` keeps the colours.
+        """
+        return self._tmux("capture-pane", "-p", "-J", "-S", "-2000", *more).stdout
 
     def wait_for(self, pattern):
         """Poll the screen until the pattern is on it."""
