@@ -62,11 +62,12 @@ CONTRACT = {
     "block_at": 0,              # time of the last hold
     "work": 0,                  # work since the last hold, ticket or prompt of the operator
     "worked": False,            # there was work since the operator's last prompt
-    "message": "",              # digest of the last held message, folded
+    "message": "",              # digest of the last message that was held or let go by a ticket, folded
     "transcript": "", "read_to": 0,     # its path, and the byte up to which it has been read
     "calls": [],                # digests of tool calls already seen, newest last
     "tickets": [],              # background tasks that have excused a Stop since the last work
     "waiting": {},              # what the last Stop waits for: what, at, until (0 if no time is known)
+    "wakeup": 0,                # when the wakeup fires that the agent scheduled last
     "wait_for": "",             # the agent's own `wait --for`, until the next Stop
     "claim": {},                # the agent's `met`: evidence, verified, at
     "check": "",                # a shell command of the operator's: exit 0 is met
@@ -312,7 +313,8 @@ def read_file(path, limit):
 class JsonDialect:
     """What the C scanner of the json module asks its caller for (CPython 3.9 to 3.14)."""
 
-    strict, object_hook, object_pairs_hook = True, None, None
+    strict = False      # a raw control character is no reason to lose a line
+    object_hook, object_pairs_hook = None, None
     parse_float, parse_int, parse_constant = float, int, None
 
 
@@ -328,7 +330,7 @@ def parse_json(data):
         pass
     try:
         import json
-        return json.loads(text), ""
+        return json.loads(text, strict=False), ""
     except (ValueError, RecursionError) as error:
         return None, str(error) or type(error).__name__
 
@@ -620,6 +622,12 @@ RULES = (
          r"\b(?:until|once|after|when|if|as soon as) you(?:'re happy"
          r"| (?:\w+ )?(?:approve|confirm|decide|choose|pick|agree|give))\b(?:[^.?]{0,80}\bi(?:'ll| will| can)\b"
          "|[^,.?]{0,60}$)"),
+        ("approval|confirmation|go-ahead|green light|please confirm",
+         "^(?:i'm |now |currently )?(?:awaiting|pending|waiting for|waiting on) (?:the |an? )?(?:approval"
+         r"|confirmation|go-ahead|green light)\W?$|^please confirm\W?$"),
+        ("approve to|approve this|approve the|approve it|confirm to",
+         r"^(?:please |just )?(?:approve|confirm)(?: (?:it|this|the \w+))? to (?:start|begin|proceed|continue|go"
+         r"|have|let)\b"),
         ("approve and i|confirm and i|please approve|if approved|otherwise i'll start|otherwise i'll go"
          "|otherwise i'll proceed|otherwise i'll begin", ""),
         ("if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)\b"),
@@ -642,8 +650,8 @@ RULES = (
     ("permission.ready", "permission", "closing", (
         ("when you|whenever|when ready",
          r"\b(?:ready|start|begin|go|proceed|steps?|resume|continue|implement|commit"
-         r"|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say| like| give)|ready)\b"
-         r"|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b"),
+         r"|next)\b[^.?]{0,60}\bwhen(?:ever)? (?:you(?:'re| are| want| say| like| give| approve| confirm| agree)"
+         r"|ready)\b|\bwhen(?:ever)? you(?:'re| are) (?:ready|happy)[^.?]{0,20}\b(?:i|we)(?:'ll| will| can)\b"),
         ("ready to |ready for ",
          r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build|proceed|continue"
          "|the next|phase|step|task)"),
@@ -652,8 +660,9 @@ RULES = (
         ("me know if|me know whether|tell me if |tell me whether",
          r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should"
          "|(?:that|this|it)(?:'s| is| looks| seems| sounds| works)? (?:ok|okay|fine|good|right|alright|acceptable)"
-         "|(?:this|that|the) (?:plan|approach|design)|works for you|sounds"
-         r"|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry|finish|grab|run))\b"),
+         r"|(?:this|that|the) (?:plan|approach|design)|(?:works|suits|fits|helps)\b[^.?]{0,30} and i(?:'ll| will"
+         "| can)|works for you|sounds|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry"
+         r"|finish|grab|run))\b"),
         ("me know when|tell me when",
          r"when (?:you(?:'re| are) ready|you(?:'d like| want| would like)\b|i (?:should|can)"
          r"|to (?:start|begin|proceed|continue|go)\b)"),
@@ -757,7 +766,9 @@ RULES = (
          r"|^after (?:this|that)(?: one)?,? (?:comes?|i'll|we'll|it's)\b"
          r"|\bnext (?:commit|message|reply|response|turn|pr) (?:will|brings|contains|covers)\b"),
         ("first thing|first up|then the |then come|doing so|on it",
-         r"^(?:so )?first (?:thing|up)\b|^then (?:the (?:\w+ ){0,2}\w+(?:,|\W?$)|comes?\b)|^(?:doing so|on it)\W?$"),
+         r"^(?:so )?first (?:thing|up)\b|^then (?:the (?:\w+ ){0,2}\w+(?:,|\W?$)|comes?\b)"
+         r"|^(?:doing so|(?:\w+[,.:] )?(?:i'm )?on it(?: now)?)\W?$"),
+        ("i can |we can ", r"\b(?:i|we) can (?:start (?:on|with)|begin (?:on|with)|move on)\b"),
         ("will |going to |about to ",
          r"^(?:will|gonna|going to|about to) (?!be\b|not\b|never\b|need|work|make|you|it|this|that|they|the"
          r"|do\W?$)\w+"),
@@ -779,10 +790,14 @@ RULES = (
          r"|\bcomes? (?:next|after (?:this|that))\W?$|\b(?:will|comes?|follows?)\b[^.]{0,40} in (?:the"
          r"|a) next (?:step|phase|round|pass|batch|iteration)\b"),
         ("now i|now let me|now to the|now for the|now on to|now we|now back|now over",
-         "^now (?:i'll|i will|i'm|i am|i need|let me|to the|for the|on to|back to|over to|we'll)"),
+         "^now (?:i'll|i will|i'm|i am|i need|let me|to the|for the|on to|back to|over to|we'll)"
+         "|[;—–] now (?:for|to|on to|back to|over to) the (?!first|last|moment)"),
         ("then i'll", r"^(?:and )?then i'll\b"),
         ("more to come|after that i|plan from here|back to ",
-         r"\bmore to come|^after that i(?:'ll| will|'m)\b|^plan from here|^back to (?:the|work)\b"),
+         r"\bmore to come|^after that i(?:'ll| will|'m)\b|^plan from here|^(?:\w+[,.:] )?back to (?:the|work|it)\b"),
+        ("now to |follows now|follow now|follows next|follow next",
+         r"^now to (?:find|see|check|fix|write|port|test|run|look|do|get|make|build|add)\b"
+         r"|\bfollows? (?:now|next)\W?$"),
         ("now the |now, the ",
          r"^now,? the (?!.*\b(?:is|are|has|have|was|pass\w*|works?|runs?|builds?|fails?|shows?|do(?:es)?|can|will"
          r"|uses?|returns?|reads?|gets?|loads?)\b)[^.?!,]{3,50}[.:…]{0,3}$"),
@@ -802,9 +817,18 @@ RULES = (
          "|^proceeding.|^proceeding with ", ""),
         ("continuing|proceeding",
          r"^(?:\w+[,.:] |now |so |then |will be )?(?:continuing|proceeding)(?:\W?$|[.,!:…] "
-         r"| (?:with|down|on|to the|from|through|until|as|now|in|by|here|work)\b)"),
-        ("moving |on to |onto |onward",
-         r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on|to)|on ?to|onwards? (?:to|with))\b"),
+         r"| (?:with|down|on|to the|from|through|until|as|now|in|by|here|work)\b)"
+         r"|(?:[;:—–]|\b(?:remain\w*|left|to go|still|so far|done|more|open|missing|ok|okay|understood|noted|right"
+         r"|sure)\b[^,]{0,30},) ?(?:now |still )?(?:continuing"
+         r"|proceeding)(?: (?:now|on|with (?:it|them|those|the rest)))?\W?$"
+         r"|[;—–] (?:now )?(?:continuing|proceeding) (?:with|to|on|through|down)\b"),
+        ("carrying on|pressing on|pushing on|going on|moving on|work continues|work goes on|work resumes",
+         r"(?:[;—–]|\b(?:remain\w*|left|to go|to do|so far|more),) (?:now )?(?:carry|press|push|go|mov)ing on\W?$"
+         r"|[;—–] (?:now )?(?:carry|press|push|go|mov)ing on (?:with|to)\b"
+         r"|^(?:the )?work (?:continues|goes on|resumes)\W?$"),
+        ("moving |on to |onto |onward|on with |heading ",
+         r"^(?:\w+[,.:] |now |so |then )?(?:moving (?:straight )?(?:on|ahead|along|over|to)|on ?to"
+         r"|on with (?:the|it)|onwards? (?:to|with)|heading (?:over |back |on )?(?:to|into|for))\b"),
         ("starting |picking up ",
          r"^(?:\w+[,.:] |now |so |then )?(?:starting (?:with|on|the|now|phase|task|step|in)"
          r"|picking up (?:the|with))\b"),
@@ -814,8 +838,9 @@ RULES = (
         ("time to ", r"^time to \w+ (?:the|it|up|this|on|all)\b"),
         ("i'm ", r"\bi'm (?:now )?(?:starting|moving|beginning|turning|working) (?:on|to|with)\b"),
         ("let's ",
-         r"\blet's (?:now |also |first )?(?:move|continue|tackle|start|proceed|keep|do|look|fix|build|implement|go"
-         r"|get|add|wire|run|finish|turn|take)\b"),
+         r"\blet's (?:now |also |first )?(?:move|continue|tackle|start|check|trace|inspect"
+         r"|see (?:what|who|which|where)\b(?!.*\bsay)|proceed|keep|do|look|fix|build|implement|go|get|add|wire|run"
+         r"|finish|turn|take)\b"),
         ("keep |continu|proceed|press|push|carry",
          r"\bi(?:'ll|'m| will| am)(?: now)? (?:keep|continu\w+|proceed\w*|press\w*|push\w*|carry\w*) (?:on|going"
          r"|pushing|working|with|through|down|ahead|to the|until|from|as|in)\b"),
@@ -842,7 +867,14 @@ RULES = (
         ("one more |two more |another |a few more ",
          r"\b(?:more|another) (?:thing|place|file|spot|check|caller"
          r"|case)s? (?:to (?:look|check|read|fix|verify|see|go)|left|first)\b"),
-    ), "subject gated handed-over", "is the line before an action that never came"),
+        ("looking.|checking.|reading.|searching.|investigating.|looking…|checking…|reading…",
+         r"^(?:\w+[,.:] )?(?:look|check|read|search|investigat)ing[.…]{1,3}$"),
+        ("first, the ", r"^first, the [^.?!,:]{3,40}\W?$"),
+        ("quick |need to |want to ",
+         r"^(?:\w+[,.:] )?(?:a |one )?quick (?:look|check|peek|glance) (?:at|into|over"
+         r"|through)\b(?!.*(?::|\b(?:show|confirm|found|say|is|was|turn|reveal)))"
+         r"|(?:^|\bi (?:still |also )?)(?:need|want) to (?:look|check|see|read|verify|trace|dig|inspect)\b"),
+    ), "subject gated handed-over offer", "is the line before an action that never came"),
     ("narration.colon", "narration", "final", (
         ("let me|i'll|i will|now|i need to|going to|first|here goes", ":$"),
     ), "gated", "ends on a colon with nothing after it"),
@@ -963,10 +995,10 @@ RULES = (
     ("remaining.not-done", "remaining", "ending", (
         ("still ",
          r"\b(?:i|we)(?:'d| would)? still (?:(?:need|have|like|want|plan) to|owe)\b"
-         r"|\bstill (?:out of date|outdated|lacks?|miss(?:es|ing)?|requires?|needs? \w+ing|needs to be|has to"
-         r"|have to|to be {done})\b|\b(?:is|are) still (?:open|pending|untouched|un\w+ed|missing|to do|red"
-         r"|broken)\b(?! until)|^{plain}[^?]{0,150}\bstill (?:\w+n't|(?:do(?:es)?|is|are|ha(?:s|ve)) not|fails?\b"
-         r"|crash|break|hang|(?!pass)(?:\w+ )?(?:the|an|in the|on the|from the) old)"),
+         r"|\bstill (?:out of date|outdated|lacks?|miss(?:es|ing)?|requires?|needs? (?:\w+ing|its|their)\b"
+         r"|needs to be|has to|have to|to be {done})\b|\b(?:is|are) still (?:open|pending|untouched|un\w+ed|missing"
+         r"|to do|red|broken)\b(?! until)|^{plain}[^?]{0,150}\bstill (?:\w+n't|(?:do(?:es)?|is|are|ha(?:s|ve)) not"
+         r"|fails?\b|crash|break|hang|(?!pass)(?:\w+ )?(?:the|an|in the|on the|from the) old)"),
         ("yet",
          r"\b(?:is|are|has|have) (?:\w+ )?yet to \w+|\b(?:is|are) not yet (?:\w+ )?{done}\b"
          r"|^{plain}[^?]{0,150}(?:(?:n't|\bnot) (?:been |yet )?(?:\w+ )?{done}\b[^.?]{0,60}\byet\b"
@@ -1046,9 +1078,9 @@ RULES = (
         ("token|budget|window|my time|my turn|context&my |low |out |due to|given|because|consider|used|spent|burn"
          "|eaten",
          r"\b(?:low|out|short) (?:on|of) (?:tokens|budget)|\b(?:due to|given|because of|considering|my) (?:the |my "
-         r"|our )?token budget|\bof my (?:context )?window|\b(?:used|spent|burn\w*|eaten"
-         r"|consumed)\b[^.?]{0,20}\b(?:most|much|all|half|up|lot)\b[^.?]{0,20}\b(?:my|the|this) (?:\w+ )?(?:budget"
-         r"|tokens?|turn|time|window|context)\b"),
+         r"|our )?token budget|\bmy (?:own )?(?:token|output) (?:limit|allowance|window)\b"
+         r"|\bof my (?:context )?window|\b(?:used|spent|burn\w*|eaten|consumed)\b[^.?]{0,20}\b(?:most|much|all|half"
+         r"|up|lot)\b[^.?]{0,20}\b(?:my|the|this) (?:\w+ )?(?:budget|tokens?|turn|time|window|context)\b"),
         ("reply|response|message|answer|session|one go|this turn|conversation| chat |thread|sitting|one pass"
          "&room|space|fit|exceed|too |already|limit|more than|enough|all for|it for|hit|reached|keep|own |sessions"
          "|length|long|large|big|full",
@@ -1062,6 +1094,8 @@ RULES = (
         ("run",
          r"\b(?:running|run|ran) (?:out of|low on|short (?:on|of)) (?:time|steps|turns|room|space|tokens|output"
          r"|budget|calls)\b"),
+        ("have enough|have the|no longer have",
+         r"\bi (?:(?:don't|do not|no longer) have (?:the|enough) (?:room|space|budget|capacity|tokens))\b"),
         ("limit|maximum|quota",
          r"\bmy (?:output|response|turn|message|step)[\w -]{0,12} (?:limit|budget|quota)"
          r"|\blimits? (?:to|on|of) (?:how much|what) i\b|\b(?:stay|keep)(?:ing)? within (?:the "
@@ -1093,7 +1127,9 @@ RULES = (
          r"|later|future|follow-up) (?:session|context|conversation|chat|thread|start)\b"
          r"|\b(?:fresh|new|next|another|later) (?:session|conversation|chat|thread|context) (?:can|could|should"
          r"|will|to|picks?) (?:then )?(?:pick|continue|resume|take|start|carry|finish|up)\b"
-         r"|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"),
+         r"|\b(?:fresh|clean|new) (?:session|conversation|chat|thread|context) would (?:be|do|make|serve|suit)\b"
+         r"|\b(?:do|finish|leave|continue|tackle|rather|better|best)\b[^.]{0,80} in a clean (?:session|chat|context"
+         r"|conversation)\b|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"),
     ), "product disposed", "leaves the rest to another session"),
     ("capacity.stopping-point", "capacity", "ending", (
         ("stopping point|to stop|to pause|a break|to break|to wrap|natural break|checkpoint",
@@ -1330,9 +1366,9 @@ EXCUSES = (
     ("waits.running", "waits", "ending", (
         ("waiting ", r"\bwaiting (?:on|for) (?!you)"),
         ("still running|still working|still going|still in progress|still executing|still building|still processing"
-         "|in the background|be notified|get notified|be woken|get woken|will notify|reports back|check back"
-         "|wake me|wakes me|is running|are running|now running|is in progress|are in progress|— running|are working",
-         ""),
+         "|in the background|be notified|get notified|will notify|reports back|check back|wake me|wakes me|be woken"
+         "|get woken|wakeup|wake-up|is running|are running|now running|is in progress|are in progress|— running"
+         "|are working", ""),
         ("notify when|checking back|holding for the ", ""),
         ("running",
          r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now "
@@ -1949,7 +1985,7 @@ PROMPT_PIECES = (
      r"(?:code )?changes|code ?base)"),
     ("now", r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while|"
      r"immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the|"
-     r"session|task|run|mission|leave|forget|nonsense|madness|job|stp|man|bro|thanks|then|i|think|guess)"),
+     r"session|task|run|mission|leave|forget|nonsense|madness|job|stp|man|bro|lol|haha|thanks|then|i|think|guess)"),
     ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完|写完|弄完|处理完)"),
 )
 
@@ -2227,7 +2263,8 @@ INTENT_RULES = (
     ("pause.wait", "first", "wait",
      r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|there|please|now))?(?:(?=\W*$)"
      r"|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new )?instr)"
-     r"|(?:until|till|before) (?:i|we|you|doing|going)\b|let me\b|let'?s|don'?t|do not "
+     r"|(?:until|till|before) (?:i|we|you|doing|going)\b|[^.:\n]{1,60}? (?:until|till) i(?:'?ve|'?m| have| had| am"
+     r"| can| get| look| read| see| check| review)\b|let me\b|let'?s|don'?t|do not "
      r"|i(?:'ll| will| need| have| want| thought| meant?| must|'m)\b|first%end%"
      "|(?:why|where|how|who|what|which|can|can't|could|are|is|do|does|did|didn't|isn't|wh[oy]|shouldn't|no|but"
      r"|actually)\b)))", "asks the agent to wait"),
@@ -2235,7 +2272,10 @@ INTENT_RULES = (
      "no cod| yet&n't| yet&no| yet&dont|for now&n't|for now&no|for now&dont|right now&t |t & this s|t "
      "& this p|until i|until we|before i|before we|till i|without my|t proceed|t continue|t start|t code|no edits"
      "|no impl|t impl|hold o",
-     "(?:(?:%not%|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
+     r"(?:no (?:more |further |other )*(?:changes|edits|commits|code|work)\b[^.,\n]{0,40}? (?:until|till"
+     r"|before) (?:i|we)\b|(?:leave|keep) (?:everything|it|this|things|all|the \w+) (?:alone"
+     r"|as (?:it|they) (?:is|are)|as is|untouched|unchanged|still)\b[^.,\n]{0,50}? (?:until|till|before) (?:i|we)\b"
+     r"|(?:%not%|stop(?= \w+ing)|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
      r"|nothing (?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*"
      r"|run|execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create|commit|push|merge|deploy|delete"
      r"|install) (?:\w+ing |on )?(?:(?:%any% )?%yet%|(?:it|this|that|them) yet\b"
@@ -2319,8 +2359,9 @@ INTENT_EXCUSES = (
      r"\b(?:i|we|he|she|they|it|who|that|which|users?|people|someone|(?:the|other) \w+) (?:\w+ )?(?:told|tells?"
      r"|asked|asks?|says?|used|(?<!i )(?<!we )wants?|wrote|typed|means?)\b(?! you)|(?<!i )\bsaid\b"
      r"|\b(?:add|append|put|include)\b[^:\n]{0,60}\b(?:to|in|into)\b[^:\n]{0,40}:[^:\n]*$"
-     r"|\b(?:translate|slogan|rule|say|type|write|prompt|phrase|string|message|text|label|button|title|log|output"
-     r"|error|reads?|rename|word|example|quote|lyrics?|song|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$"
+     r"|\b(?:translate|summari[sz]e|rephrase|reword|paraphrase|proofread|explain|slogan|rule|say|type|write|prompt"
+     "|phrase|string|message|text|label|button|title|log|output|error|reads?|rename|word|example|quote|lyrics?|song"
+     r"|sentence|keyword|issue|sample|bug)\b[^:\n]{0,40}:\s*$"
      r"|\b(?:say|says|saying|called|named|titled|phrase|keyword)\s*$", "told of somebody, or a wording that is shown"),
     ("arm.program", "arm",
      "should|must|will |can |could |would |has to|needs to| to |may |if |let |policy:|strategy:|behavio|logic:|mode:",
@@ -2500,9 +2541,11 @@ class Evidence(Record):
     """What the transcript has gained since it was last read, and what a check said. `end` is in bytes."""
 
     fields = {"readable": False, "end": 0, "anew": False,     # anew: it was replaced by a shorter one
+              "unread": 0,              # bytes since the arming that were too far back to be read
               "work": 0,                # calls that are work, since the operator's last prompt
               "calls": (),              # digests of all finished calls
               "todos": (),              # changes made with the client's to-do tools
+              "wakeup": None,           # (time of the call, seconds) of the last wakeup that was scheduled
               "turn_calls": None,       # calls of this turn, None if unknown
               "text": None,             # last text of the main chain
               "holds": 0, "stalled": 0,     # our own feedback rows since the operator's prompt; since the last work
@@ -2653,6 +2696,15 @@ def clock(seconds, form="%Y-%m-%dT%H:%M:%SZ"):
         return "?"
 
 
+def wakes_at(stamp, delay, now):
+    """When a wakeup fires that was scheduled at STAMP, a transcript's UTC time, for DELAY seconds later."""
+    from datetime import datetime, timezone
+    try:
+        return int(datetime.fromisoformat(stamp[:19]).replace(tzinfo=timezone.utc).timestamp() + delay)
+    except (ValueError, OverflowError):
+        return now + min(delay, 1 << 31)       # a row without a time was written just now
+
+
 # --- reading: the transcript ---------------------------------------------------------------------
 
 ROW_MARKS = (b'"tool_use"', b'"tool_result"', b'"text"', b'"content":"', b'"content": "', b'"queued_command"')
@@ -2708,8 +2760,8 @@ def id_of(row):
 def read_evidence(rows, contract, end):
     """Evidence from ROWS, what a transcript has gained since it was last read for CONTRACT, up to byte END."""
     finished, unfinished = calls_in(rows)
-    known, work, calls, todos, last_work = set(contract["calls"]), 0, [], [], -1
-    for offset, _, call, result in finished:
+    known, work, calls, todos, last_work, wakeup = set(contract["calls"]), 0, [], [], -1, None
+    for offset, made, call, result in finished:
         key = call_key(call)
         if is_work(call) and key not in known:
             last_work = offset
@@ -2717,6 +2769,9 @@ def read_evidence(rows, contract, end):
         known.add(key)
         calls.append(key)
         todos.extend(todo_changes(call, result))
+        if call.get("name") == "ScheduleWakeup" and isinstance(call.get("input"), dict):
+            delay = call["input"].get("delaySeconds")
+            wakeup = (str(made.get("timestamp") or ""), delay) if type(delay) is int else wakeup
     prompts = [offset for offset, row in rows if is_human(row)]
     holds = [offset for offset, row in rows if is_our_hold(row) and offset >= max(prompts, default=0)]
     made = [offset for offset, row in rows for block in content_of(row) if block.get("type") == "tool_use"]
@@ -2726,7 +2781,7 @@ def read_evidence(rows, contract, end):
         readable=True, end=end if unfinished is None else unfinished, work=work, calls=tuple(calls), todos=tuple(todos),
         turn_calls=sum(offset >= max(prompts, default=0) for offset in made), text=texts[-1] if texts else None,
         artifacts=tuple(artifacts_in(rows, finished, contract["armed_mark"])), queued=queued_in(rows),
-        holds=len(holds), stalled=sum(offset > last_work for offset in holds))
+        holds=len(holds), stalled=sum(offset > last_work for offset in holds), wakeup=wakeup)
 
 
 def artifacts_in(rows, finished, since):
@@ -3718,6 +3773,7 @@ def absorb(contract, evidence, settings, now):
              "read_to": evidence.end, "work": contract["work"] + evidence.work,
              "worked": contract["worked"] or evidence.work > 0,
              "host_run": 0 if evidence.calls else contract["host_run"],
+             "wakeup": wakes_at(*evidence.wakeup, now) if evidence.wakeup else contract["wakeup"],
              "artifacts": contract["artifacts"] + [a for a in evidence.artifacts if a not in contract["artifacts"]
                                                    and a not in contract["shipped"]],
              "calls": (contract["calls"] + [call for call in evidence.calls if call not in contract["calls"]]
@@ -3769,10 +3825,9 @@ def next_contract(contract, stop, verdict, now):
     if verdict.progress:
         after.update(streak=0, degraded=False, tickets=[])
     if verdict.holds or verdict.tickets:
-        after["work"] = 0
+        after.update(work=0, message=digest(fold(stop.message or "")))
     if verdict.holds:
         after.update(streak=after["streak"] + 1, blocks=after["blocks"] + 1, block_at=now,
-                     message=digest(fold(stop.message or "")),
                      told=with_told(contract, "claim" if verdict.why == UNCLAIMED else "policy"),
                      plan_held=contract["plan_held"] or stop.mode == "plan",
                      items=[{**item, "held": True} if item["state"] == OPEN else item for item in contract["items"]])
@@ -3827,6 +3882,8 @@ def owed_why(case):
     """What a hold says beside the families and items that it names."""
     if case.contract["wait_for"]:
         return f"the wait for {case.contract['wait_for']} is void: the client reports nothing that wakes this session"
+    if case.stop.waits:
+        return "it waits, and the client reports nothing new that wakes this session; a scheduled wakeup would"
     return ""
 
 
@@ -3946,7 +4003,9 @@ def artifact_owes(case):
         return Verdict(cls="CLEAN-TERMINAL-ALLOW", why=", ".join(
             f"{item['id']} {item.get('to') or 'the operator'}" for item in passed_on[:5]))
     return Verdict(cls="BLOCK", why=f"unmet: {' or '.join(ARTIFACT_WORDS[c] for c in contract['wanted'])} since "
-                                    f"{clock(contract['boundary_at'] or contract['armed_at'])}")
+                                    f"{clock(contract['boundary_at'] or contract['armed_at'])}"
+                                    + (f"; {case.evidence.unread >> 20} MB of the transcript are too far back to be "
+                                       "read, so none is verified there" if case.evidence.unread else ""))
 
 
 ARTIFACT_WORDS = {"pr": "pull request opened", "review": "formal review submitted"}
@@ -4006,8 +4065,9 @@ def wakes_of(case):
         name = one_line(str(task.get("description") or task.get("command") or ""), 60)
         wakes.append((str(task.get("id")), f"{task.get('type', 'task')} {task.get('id')} {name}".rstrip(), 0))
     for cron in () if case.settings.print_mode else case.stop.crons:
-        wait = cron_wait(cron.get("schedule"), case.now)
-        if wait is not None and wait <= case.settings.wakeup_hours * 3600:
+        # One without a schedule fires when the agent's call said, which the transcript shows.
+        wait = cron_wait(cron["schedule"], case.now) if "schedule" in cron else case.contract["wakeup"] - case.now
+        if wait is not None and 0 < wait <= case.settings.wakeup_hours * 3600:
             wakes.append(("", f"schedule {cron.get('id')} in {span_words(wait)}", case.now + wait))
     return tuple(wakes)
 
@@ -4270,7 +4330,8 @@ def status_text(contract, now):
         lines.append(f"  mode {contract['mode']}" + (f": {contract['standing']}" if contract["standing"] else ""))
     if contract["waiting"]:
         until = contract["waiting"].get("until") or 0
-        lines.append(f"  waits for {contract['waiting'].get('what')}" + ("; overdue" if 0 < until < now else ""))
+        lines.append(f"  waits for {contract['waiting'].get('what')}" + (f", due {clock(until)}" if until else "")
+                     + ("; overdue" if 0 < until < now else ""))
     # The one line that says it all comes last: typed during a turn, the client shows only that one.
     return "\n".join(lines + [
         f"{NAME}: {contract['state']} for {span_words(now - contract['armed_at'])}: {quoted(contract)}; "
@@ -4512,7 +4573,8 @@ def transcript_evidence(path, contract):
     rows, end = rows_of(data, offset, offset in (0, start))
     if data and end == offset and offset > start:
         return Evidence()                       # one line longer than the bound: nothing can be said
-    return read_evidence(rows, {**contract, "prompt_mark": 0} if anew else contract, end).replace(anew=anew)
+    return read_evidence(rows, {**contract, "prompt_mark": 0} if anew else contract, end).replace(
+        anew=anew, unread=max(0, offset - max(start, contract["armed_mark"])))
 
 
 def run_state(run):
@@ -4688,7 +4750,8 @@ class Hook:
             return None
         pid, head = client_process(self.environ), read_head(self.payload.get("transcript_path"))
         links = [row.get("forkedFrom") for row in head if isinstance(row.get("forkedFrom"), dict)]
-        names = {session_file(row.get("sessionId")) for row in links + head}
+        names = {session_file(row.get("sessionId")) for row in links + head} | {
+            session_file(str(self.payload.get("transcript_path")).rpartition("/")[2].partition(".jsonl")[0])}
         if self.payload["source"] == "clear":
             names |= {c["session"] for c in contracts_in(self.store) if pid and c["pid"] == pid}
         found = [self.store.load(name).contract for name in sorted(names - {"", self.name})]
@@ -5759,7 +5822,8 @@ def checked_evidence(args, environ, contract, since, now):
                 raise Refusal(f"command:{one_line(value, 80)} is no evidence: {why}. Nothing changed")
         elif kind == "file":
             entry["digest"] = file_digest(value)
-        elif fold(value).strip(".!") in ("done", "n/a", "na", "none", "ok", "yes", "finished", "complete", "completed"):
+        elif value.isascii() and len(value) < 3 or fold(value).strip(".!") in (
+                "done", "n/a", "na", "none", "ok", "yes", "finished", "complete", "completed"):
             raise Refusal(f"evidence {given!r} says nothing; say what shows that the work is done. Nothing changed")
         found.append(entry)
     if settings.evidence == "verified" and not any(entry["verified"] for entry in found):
