@@ -163,8 +163,9 @@ ARMING = {
     "arm.hours":
         " for & hour| for & minutes|all day|rest o",
     "arm.spend":
-        "spend &hour|take the next|use the next|spend &minute|spend &night|spend &day|spend &evening|"
-        "spend &afternoon|spend &weekend|use the &night|take the &night|use all|take all",
+        "spend &hour|take the next|use the next|use the full|use the whole|use the entire|take the full|"
+        "take the whole|spend &minute|spend &night|spend &day|spend &evening|spend &afternoon|spend &weekend|"
+        "use the &night|take the &night|use all|take all",
     "arm.until":
         " until| till | til |'til |\nuntil| unless ",
     "arm.until-done":
@@ -173,9 +174,9 @@ ARMING = {
         "only stop|stop only|stop when&keep|stop when&work|stop when&continue|stop once&keep|only come back|"
         "only report|only ping|back only when|only return to me",
     "arm.not-done":
-        "re done once|done means|finished means|exit only|quit only|return only|ot done|ot finished|t done |"
-        "t finished |t complete |t over |it as done|declare |consider it|re fini|only fini|only done|hear |it don|"
-        "done wh",
+        "as long as&keep|as long as&continue|as long as&carry|re done once|done means|finished means|exit only|"
+        "quit only|return only|ot done|ot finished|t done |t finished |t complete |t over |it as done|declare |"
+        "consider it|re fini|only fini|only done|hear |it don|done wh",
     "arm.before-stop":
         "before you stop|come b|before you r|you f|you cal|you han|you end",
     "arm.dont-ask":
@@ -202,7 +203,9 @@ ARMING = {
         "by morning|the morning|i wake|get back|i'm back|be away|i'm away|i'm off|be back|on a plane|decisions|"
         "decide yours|decide for y|autonom|undone|unfin|for later|assume yes|yes to |push through|power through|"
         "trust you|nobody|no one |not reading|user inter|no question|any question|more question|with question|"
-        "your question|t need me|t bother|check-in|consult|t wait|wait for me|waiting for me|me only|only aft|"
+        "your question|t need me|t bother|check-in|consult|t wait|t need up|t need any up|t answer|t reply|t respond|"
+        "able to answer|able to reply|in meetings|in a meeting|to wake up to|come back to a|make a d|make a c|"
+        "make the c|pick one|just decide|no breaks|no pauses|no excuses|wait for me|waiting for me|me only|only aft|"
         "only whe|only onc|only wak|only pin|only cal|only bot|only int|only con|only mes|only pag|you dec|i'll l|"
         "i'll c|i'll r|i'll s|i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|one after|"
         "on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|judgement|halfway|"
@@ -213,7 +216,7 @@ ARMING = {
         "알아서|자러|퇴근|판단|自己|물어|聞か",
     "arm.cues-abroad":
         "pregunt|pergunt|demand|вопрос|спраш|chamar|decide t|decide voc|selbst|сам|dormir|schlafen|спать|"
-        "confirm|permis|autoris|erlaubnis|frag",
+        "confirm|permis|autoris|erlaubnis|frag|aprova|aproba|freigabe|одобр|разреш",
     "arm.zh-stop":
         "不要停|别停|別停|不准停|不许停|不能停|前不要|前别|前都不|前都别|前不许|前不准|不要中断|别中断|不要暂停|中途停|不停|不罢休",
     "arm.zh":
@@ -225,7 +228,7 @@ ARMING = {
         "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|나머지&다",
     "arm.abroad-stop":
         "no pare|te pas|tez pas|tes pas|erst auf|que quand|só pare|so pare|доведи|доделай|nicht |no te |"
-        "dich erst|komm erst|m bitte erst|no vuel|no me v|no me av|solo avis|solo av|só me|só avis|só vol|solo vuel|ne rev|ne me pr|не воз|"
+        "pas la main|dich erst|komm erst|m bitte erst|no vuel|no me v|no me av|solo avis|solo av|só me|só avis|só vol|solo vuel|ne rev|ne me pr|не воз|"
         "не пре|não pa|nao pa|surt|не ос|ferm|cuan|lorsq|te j|stoppe |não i",
     "arm.abroad":
         "hasta |até |sin p|sin det|sin int|no preg|não p|jusqu|tant qu|sans t|sans s|sans p|sans in|sans me|"
@@ -919,8 +922,8 @@ RULES = (
          "|phase|task)"),
         ("the rest|the others|the remain|the other ",
          r"\bthe (?:rest|remainder|others|remaining \w+|other (?:\w+ )?\w+)(?: (?:of|in|on"
-         r"|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait|be done)s?\b"
-         r"|still (?:need|to\b|ha|use the old)|(?:is|are|remains?"
+         r"|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait(?! (?:on|for)\b)"
+         r"|be done)s?\b|still (?:need|to\b|ha|use the old)|(?:is|are|remains?"
          r"|stays?) (?:not (?!affected|needed|changed|relevant|used|touched by)|still|next|to\b|open|waiting|queued"
          r"|better|routine|mechanical|straightforward|similar|un(?!chang|affect|touch|relat|modif)\w+ed|undone"
          r"|pending|left)|(?:is|are|has|have)n't|has not|have not|will (?:need|take|get)|needs? (?!no\b))"),
@@ -1009,6 +1012,9 @@ RULES = (
          r"|finish)ing\b|(?:\w+ )?(?:more work|another (?:pass|round)|to be {done})"
          r"|(?:the|a|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration|adjustment)s?\b)"
          r"|\b(?:that|which) (?:i|we) (?:still )?(?:need|have) to\b"),
+        ("have to |has to |need to ",
+         r"\b(?:those|these|they|the others?) (?:still )?(?:have|has|need|needs) to (?:be(?:come)?|follow|move|get"
+         r"|wait)\b(?! (?:able|aware))"),
         (" not.|n't.",
          r"\b{done}\b[^.?]{0,60}\b(?:isn't|aren't|hasn't|haven't|not)\W?$"
          r"|\bthere\b[^.?]{0,60}\b(?:isn't|aren't)\W?$"),
@@ -1027,7 +1033,9 @@ RULES = (
         (" red| failing| broken",
          r"(?<![\w,.])(?!0)(?:{num}) (?:\w+ ){0,2}(?:tests?|specs?|suites?)\b[^.?]{0,40}\b(?:are"
          r"|is) (?:still )?(?:red|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing|red)\b"),
-        ("n't been |not been ", r"^{plain}[^?]{0,200}\b(?:has|have)(?:n't| not) been (?:{done}|looked at|run)\b"),
+        ("n't been |not been ",
+         r"^{plain}[^?]{0,200}\b(?:has|have)(?:n't| not) been (?!touched|changed|modified|altered|edited)(?:{done}"
+         r"|looked at|run)\b"),
         ("at the moment|at this point|for the moment|so far|at present|as of now",
          r"^{plain}(?!.*(?:needed|necessary|required|problem|issue|error|complaint))[^?]{0,200}(?:n't\b|\bnot\b"
          r"|\bno\b|\bonly\b|\bun\w+ed\b)[^.?]{0,60}\b(?:at the moment|at this point|for the moment|so far"
@@ -1037,6 +1045,7 @@ RULES = (
         ("checkpoint|progress|so far|status|update|nearly|almost|done for now",
          r"\b(?:checkpoint|(?:good |some |nice )?progress|status|update|so far)\b[^\n]{0,120}?\b(\d+) (?:of|out of"
          r"|/) (?:the )?(?!\1\b)\d+\b|\b(\d+) (?:of|out of) (?:the )?(?!\2\b)\d+\b[^.?\n]{0,60}\bso far\b"
+         r"|^(?:good|great|solid|nice|steady|decent) progress\b(?! (?:bar|report))"
          "|^(?:so |and )?(?:we|i|it|this|that)(?:'re|'m|'s| are| am| is)(?: now)? (?:nearly|almost) (?:there|{done}"
          r"|finished|ready|through)\b|^(?:nearly|almost) (?:there|{done}|finished)\b"),
     ), "none-left disposed reviewed", "reports a part of the way"),
@@ -1109,6 +1118,9 @@ RULES = (
          r"|\bdeserves? (?:a|its own|more)\b[^.?]{0,20}\b(?:start|attention|session|time|turn)\b|\bleft of my"
          r"|\bas a separate (?:task|step)\b|\bdeep in(?:to)? this|\bwould (?:take|be|need)\b[^.?]{0,40}\bso i"
          r"|\bfresh eyes|\bthat(?:'s| is)\b[^.?]{0,20}\bas (?:much|far) as i\b"),
+        ("pick this up|pick it up|come back to this|come back to it|return to this",
+         r"\bwhen (?:we|you|i) (?:next )?(?:pick (?:this|it) up|come back to (?:this|it)"
+         r"|return to (?:this|it))\b(?! (?:from|in) the)"),
         ("another day|another time|next time|tomorrow|later|rush|at once|in one|separately|split"
          "&leave|save|keep|postpone|defer|do |continue|resume|finish|pick|return|rush|too |suggest|recommend"
          "|propose|better|best|rather|let's",
@@ -1207,8 +1219,9 @@ EXCUSES = (
          r"|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b"),
         ("if you",
          r"\bif you (?:can |could )?(?:share|paste|provide|send|point|plug|connect|enable|install|add|create|log"
-         "|sign|restart|reboot|unlock|attach|rotate|renew|invite|give me|tell me (?:where|what)|upload|run|grant"
-         r"|have the|see|hit|get|still)\b"),
+         "|sign|restart|reboot|unlock|attach|rotate|renew|invite"
+         "|give me (?!(?:the|a) (?:go|green|word|ok|nod|thumb)|your (?:ok|go|word|blessing))|tell me (?:where|what)"
+         r"|upload|run|grant|have the|see|hit|get|still)\b"),
         ("please ",
          r"\bplease (?:log|sign|paste|share|provide|send|run|try|restart|reload|refresh|test|check|upload|enter"
          r"|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b"),
@@ -1241,12 +1254,12 @@ EXCUSES = (
     ), "follows from a step that the reader must take"),
     ("subject", "excuse", "unit", (
         ("ing ",
-         r"^(?:\w+[,.:]? )?\w+ing\b[^.]{0,100}(?<!\bto )\b(?:is|was|are|were|should|would|will|can|may|must|did"
-         "|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?|prints?|saves?|returns?|needs?|takes?|avoids?"
-         "|keeps?|means|helps?|caused?|led|resolve[sd]?|solve[sd]?|prevents?|allows?|adds?|gets?|didn't|doesn't"
-         "|isn't|turned|gave|took|had|has|results|yields|raises|throws|fails|breaks|causes|changes|reduces|cuts"
-         "|drops|ends|starts|costs|uses|creates|confirms|show(?:ed|n)|prove[sd]|brings|brought|removes?|removed"
-         r"|requires?|lets|where)\b"),
+         r"^(?:\w+[,.:]? )?\w+ing\b(?:(?!, (?:which|who|where|as|since)\b)[^.]){0,100}(?<!\bto )\b(?:is|was|are"
+         "|were|should|would|will|can|may|must|did|does|shows?|works?|passes|fixe[sd]|makes?|gives?|enables?"
+         "|prints?|saves?|returns?|needs?|takes?|avoids?|keeps?|means|helps?|caused?|led|resolve[sd]?|solve[sd]?"
+         "|prevents?|allows?|adds?|gets?|didn't|doesn't|isn't|turned|gave|took|had|has|results|yields|raises|throws"
+         "|fails|breaks|causes|changes|reduces|cuts|drops|ends|starts|costs|uses|creates|confirms|show(?:ed|n)"
+         r"|prove[sd]|brings|brought|removes?|removed|requires?|lets|where)\b"),
     ), "has the word as the subject of a statement"),
     ("standing", "excuse", "unit", (
         ("from now on|whenever|going forward|in future|in the future|automatically|every time|each time|always", ""),
@@ -1330,8 +1343,9 @@ EXCUSES = (
     ("blocker.credentials", "blocker", "near", (
         ("password|credential|api key|secret|2fa|log in|login|sign in|access|permission|sudo|otp|account",
          r"\b(?:i (?:can't|cannot|don't have|have no|am unable|couldn't|lack|need you to|need your|need the)"
-         r"|you(?:'ll| will)? need to|only you can|requires? you|needs? your|please)\b[^.]{0,80}\b(?:passwords?"
-         r"|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access|permissions?|sudo|otp|account)\b"),
+         "|you(?:'ll| will)? need to|only you can|requires? you|needs? your|needs? an?|tell me (?:the|your)"
+         r"|please)\b[^.]{0,80}\b(?:passwords?|credentials?|api keys?|secrets?|2fa|log ?in|sign ?in|access"
+         r"|permissions?|sudo|otp|account)\b"),
     ), "needs credentials or access that a person holds"),
     ("blocker.hands", "blocker", "near", (
         ("device|phone|plug|browser|gui|physical|manually|your machine|by hand|dashboard|emulator",
@@ -1505,7 +1519,7 @@ RULES_OTHER = (
         ("남았|남아", r"(?:\d|한 |두 |세 |네 |몇 )[^.\n]{0,20}남[았아]|(?:작업|항목|파일|테스트|단계)[^.\n]{0,12}남(?:았|아 ?있)"),
         ("절반| 중 ", r"절반[^.\n]{0,12}(?:완료|끝|했)|\d+개[^.\n]{0,12} 중 \d+개"),
         ("나머지&아직", r"나머지[^.\n]{0,16}아직"),
-        ("아직", r"아직[^.\n]{0,40}(?:않았|못했|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"),
+        ("아직", r"아직[^.\n]{0,30}남아|아직[^.\n]{0,40}(?:않았|못했|안 ?했|남았|안 ?됐)(?:습니다|어요|다)"),
     ), "disposed gated your-turn", "says that work is left"),
     ("rom.permission.say-so", "permission", "ending", (
         ("s que tu|s que vous|m que |en cuanto",
@@ -1574,8 +1588,9 @@ RULES_OTHER = (
          r"|\bpas encore (?:\w+ ){0,2}(?:fait|faite|migr|port|test|implement|commenc|trait|corrig|couvert|converti"
          "|branch|ecrit|touch|support|ger)"),
         ("siguen fallando|sigue fallando|continuam falhando|para la proxima|para a proxima|pour la prochaine", ""),
-        ("la mitad de|metade d|la moitie d",
-         r"\b(?:la mitad de|metade d[oa]s|la moitie de)\b[^.?\n]{0,40}\b(?:ya|ja|deja|estan?|sont|est|pasan?)\b"),
+        ("la mitad de|metade d|la moitie d|avance bien|en bonne voie",
+         r"\bavance bien\b|\ben bonne voie\b|\b(?:la mitad del?|metade d[oa]s?"
+         r"|la moitie d[eu]s?)\b[^.?\n]{0,40}\b(?:ya|ja|deja|estan?|sont|est|pasan?)\b"),
         ("falta ", r"^(?:me |nos |solo |so )?falta (?:por )?\w+(?:ar|er|ir)\b"),
         ("sin |sem ",
          r"\b(?:sigu?en?|continuan?|estan?|ficam?|ficaram|continuam?|qued[ao]\w*) (?:\w+ )?(?:sin|sem) (?:migr|prob"
@@ -1708,7 +1723,10 @@ RULES_OTHER = (
     ), "courtesy gated asks-facts public", "offers options and chooses none"),
     ("other.capacity.context", "capacity", "ending", (
         ("篇幅|长度限制", "(?:篇幅|长度)(?:限制|有限|原因)"),
-        ("上下文|token", r"上下文[^。\n]{0,12}(?:不足|不够|不夠|快要|快用|快满|即将|有限|耗尽|压缩|剩)|压缩上下文|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)"),
+        ("新开|另开|重新开|开一个新|开个新", r"(?:建议|最好|不如|需要|可以|应该)[^。\\n]{0,8}(?:新开|另开|重新开|开一?个新)[^。\n]{0,6}(?:会话|对话|窗口)"),
+        ("上下文|token",
+         r"上下文[^。\n]{0,12}(?:[比很过太较变越]\w{0,3}长|不足|不够|不夠|快要|快用|快满|即将|有限|耗尽|压缩|剩)|压缩上下文"
+         r"|token[^。\n]{0,6}(?:不足|不够|用完|耗尽)"),
         ("コンテキスト|トークン", r"コンテキスト[^。\n]{0,12}(?:残り|限界|不足|上限|少な|足り)|トークン[^。\n]{0,6}(?:残り|不足|足り)"),
         ("컨텍스트|토큰", r"컨텍스트[^.\n]{0,14}(?:부족|한계|소진|얼마 남|거의|줄어)|토큰[^.\n]{0,6}(?:부족|소진)"),
         ("context|kontext|контекст",
@@ -1809,7 +1827,7 @@ EXCUSES_OTHER = (
         ("之前", r"之前[^。\n]{0,8}(?:聊|说|提)"),
         ("見えますか|でしたか|ましたか|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", ""),
         ("表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か"),
-        ("教え|共有|送っ|贴", r"(?:場所|パス|url|バージョン|内容|ログ|メッセージ|情报|环境)[^。\n]{0,6}(?:教え|共有|送っ|贴)"),
+        ("教え|共有|送っ|贴", r"(?:場所|パス|url|バージョン|内容|ログ|メッセージ|情报|环境|番号|画面|値|结果)[^。\n]{0,6}(?:教え|共有|送っ|贴)"),
         ("보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", ""),
         ("어디|인가요|입니까", r"어디(?!서?부터)|(?:무엇|어느|어떤|누구|몇)[^.?\n]{0,16}(?:인가요|입니까)"),
     ), "asks what only the reader knows"),
@@ -1845,7 +1863,9 @@ EXCUSES_OTHER = (
     ), "is public or cannot be taken back"),
     ("disposed.other", "excuse", "near", (
         ("不在|超出|不属", r"(?:不在|超出|不属)[^。\n]{0,10}围"),
-        ("可选|按约定|无关|範囲外|対象外|任意|既存の|범위 밖|범위 외|선택 사항|별도 이슈|以后|今后|앞으로|이제부터", ""),
+        ("可选|按约定|无关|範囲外|対象外|범위 밖|범위 외|선택 사항|별도 이슈|今后|앞으로|이제부터", ""),
+        ("任意|既存の", r"任意(?:です|の|対応|項目)|既存の[^。\n]{0,8}(?:失敗|エラー|警告|問題|不具合|バグ|失败|问题)"),
+        ("以后", r"(?:^|[，。,\s])以后"),
         ("没有", "没有(?:任何)?(?:剩|待|未|遗)"),
         ("要求", r"(?:按|照|依)[^。\n]{0,6}要求|[你您]要求的?只"),
         ("no queda|nao resta|nao ha|no hay|ne reste|plus rien|не оста",
@@ -1997,13 +2017,16 @@ PROMPT_PIECES = (
 INTENT_RULES = (
     ("arm.dont-stop", "clause", ARMING["arm.dont-stop"],
      r"(?:%not%|not to|no(?= \w+ing)) (?:ever |(?:yo)?u (?:dare )?|just )?(?:stop(?:ping)?|paus(?:e|ing)|quit"
-     r"|give up|halt|come back(?: to me)?(?= until| before)|hand (?:\w+ ){0,2}?(?:back|over)"
-     r"|return control(?: to me)?|end(?= early)|(?:end|finish) (?:your|the|this) (?:turn|session))\b(?:%end%"
-     r"| (?:till?\b|un|before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acrsw]|work|now\b(?! the)|early|half"
-     r"|mid|part|short|(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you"
+     "|give up|halt|come back(?: to me)?(?= until| till| before| unless| early| with)"
+     r"|hand (?:\w+ ){0,2}?(?:back|over)|return control(?: to me)?|end(?= early)"
+     r"|(?:end|finish) (?:your|the|this) (?:turn|session))\b(?:%end%"
+     r"| (?:till?\b|un|before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acmrsw]|work|now\b(?! the)|early"
+     r"|half|mid|part|short|(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you"
      "|while (?:you|there|any|an?|one|some)|at any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
     ("arm.keep-going", "clause", ARMING["arm.keep-going"],
      r"(?:until|till) [^.\n]{1,80}?,? (?:please )?keep \w+ing\b"
+     "|keep (?!retry|poll|wait|load|fetch|send|read|show|display|render|listen|connect|scroll|play|draw|receiv"
+     r"|stream|call|ping|spin|mov|blink|count|track|log)\w+ing\b[^.\n]{0,60}? (?:until|till)\b"
      "|keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking|hammering|digging"
      r"|plugging)(?: (?:away|please|now|then|with it|on (?:it|this|that)))?(?:%end%| the (?:whole|entire|full)\b"
      "| (?:until|unless|even|no matter|overnight|as long|whil))", "tells the agent to keep going"),
@@ -2011,7 +2034,8 @@ INTENT_RULES = (
      "work for so long"),
     ("arm.spend", "clause", ARMING["arm.spend"],
      r"(?:spend|use|take) (?:(?:the|all|this) (?:\w+ ){0,3}?(?:night|day|weekend|evening|afternoon)"
-     r"|the next (?:\w+ ){1,2}?(?:hours?|minutes))(?: (?:on|for|with|and|to) |%end%)", "work for so long"),
+     r"|the (?:next|full|whole|entire) (?:\w+ ){0,2}?(?:hours?|minutes))(?: (?:on|for|with|and|to) |%end%)",
+     "work for so long"),
     ("arm.until", "go", ARMING["arm.until"], r"(?:until+|till?|unless)\b", "keep on until something holds"),
     ("arm.until-done", "work", ARMING["arm.until-done"], r"(?:until+|till?)\b[^.\n]{0,60}?\b%done%",
      "do it until it is done"),
@@ -2020,15 +2044,16 @@ INTENT_RULES = (
      r"|if|after)\b|(?:keep (?:going|working|at)|continue|carry on"
      r"|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "names when the agent may stop"),
     ("arm.not-done", "clause", ARMING["arm.not-done"],
-     r"(?:(?:done|finished) means|(?:as long as|while|so long as)\b[^.\n]{0,80}?\byou(?:'re| are) not (?:done"
-     "|finished)%end%|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)"
-     "|(?:exit|stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want to )?hear from you"
-     "|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re| are|'s| is|r)?(?: not| ?isn'?t|n't"
-     "| aren't) (?:really )?(?:done|finished|complete|over)"
+     "(?:(?:done|finished) means|not (?:done|finished) (?:until|till|unless)"
+     r"|(?:as long as|while|so long as)\b[^.\n]{0,80}?\byou(?:(?:'re| are) not (?:done|finished)%end%"
+     r"| (?:keep|carry on|continue|go on)\b)"
+     "|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)|(?:exit|stop|return|quit) only (?:when|once)"
+     "|(?:(?:%not% (?:want to )?hear from you|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re"
+     "| are|'s| is|r)?(?: not| ?isn'?t|n't| aren't) (?:really )?(?:done|finished|complete|over)"
      r"|%not% (?:call|consider|declare|mark) (?:it|this|that|yourself|the \w+) (?:as )?(?:done|finished"
      r"|complete\w*))) (?:until|unless|before|till))\b", "it is not done until something holds"),
     ("arm.before-stop", "within", ARMING["arm.before-stop"],
-     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are|want|gets?)\b[^.\n]{0,60}?\b(?:when you come back"
+     r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are|want|expect|gets?)\b[^.\n]{0,60}?\b(?:when you come back"
      "|before you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|return|call it"
      "|end (?:your|the) turn))", "names what must hold before the stop"),
     ("arm.dont-ask", "clause", ARMING["arm.dont-ask"],
@@ -2072,16 +2097,19 @@ INTENT_RULES = (
      r"|no need)\b(?! (?:show|display|send|render))[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)"
      r"|permission|approval|questions?|confirmations?\b(?! (?:e?-?mail|dialog|message|screen|page|step|modal|link))"
      "|check-ins?|check(?:ing)? (?:in|with me)|bother(?:ing)?|interruptions?|(?:status|progress) (?:report|update)s?"
-     r"|consult\w*|report (?:in|back)|wait(?:ing)? (?:around )?for m[ey]|hear from|need m[ey]|user interaction)\b"
-     "|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not )?(?:offline|out (?:for|until|till)|away(?! from)|asleep|afk"
-     "|gone|reading|around|available|reachable|here|on a (?:plane|train|flight)"
+     r"|consult\w*|report (?:in|back)|wait(?:ing)? (?:around )?for m[ey]|hear from|need (?:any )?updates|need m[ey]"
+     r"|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not )?(?:offline|out (?:for|until|till)"
+     "|away(?! from)|asleep|afk|gone|reading|around|available|reachable|here|on a (?:plane|train|flight)"
      "|(?:heading|off|going)(?: now)? (?:(?:to|for) (?:bed|sleep|lunch|dinner|work|home)|home|out"
      r"|in(?:to)? (?:a|the|my) (?:meeting|call)))\b|by (?:the )?morning"
      "|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|(?:get |come )?(?:back|home|up)%end%)"
-     "|i won'?t (?:look|see|read|check|reply)|you decide|i(?:'ll| will) (?:look|check|review|read"
-     r"|see)\b[^.,\n]{0,30}? (?:(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|in the morning"
-     "|next week)|(?:only (?:wake|ping|call|bother|interrupt|contact|message|page) me"
-     r"|(?:wake|ping|call|bother|interrupt|contact|message|page) me only)(?: up)? (?:if|when|for|in)\b"
+     "|i won'?t (?:look|see|read|check|reply)|you decide|(?:^|(?<=[.!\n] ))(?:heading|off|going) to (?:bed|sleep)"
+     r"|i want to (?:wake up|come back|return) to|i(?:'?m| am) in (?:a |the )?meetings?\b"
+     "|(?:can'?t|cannot|won'?t be able to) (?:answer|reply|respond)"
+     "|just (?:make (?:a|the) (?:call|choice|decision)|pick one|decide)"
+     r"|i(?:'ll| will) (?:look|check|review|read|see)\b[^.,\n]{0,30}? (?:(?:on )?(?:mon|tues|wednes|thurs|fri|satur"
+     "|sun)day|tomorrow|in the morning|next week)|(?:only (?:wake|ping|call|bother|interrupt|contact|message"
+     r"|page) me|(?:wake|ping|call|bother|interrupt|contact|message|page) me only)(?: up)? (?:if|when|for|in)\b"
      r"|only (?:after|then|when|once)\b[^.,\n]{0,30}? you (?:\w+ )?(?:write|tell|ping|call|report|come|message)\b"
      "|(?:own|best|your) (?:judge?ment|decisions|choices)%end%|decide (?:for |by )?yourself(?:%end%| if)"
      r"|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|fully? autonom\w+|autonomously"
@@ -2095,9 +2123,9 @@ INTENT_RULES = (
      r"|each and every|(?:to|at) 100 ?%|all the way|the (?:task|job)\b"
      "|(?:the|this|todo|task|ticket|whole|entire) (?:list|queue)|backlog"
      "|the next (?:task|item|ticket|one|two|three|sprint|phase))"
-     r"|(repeat\b|again and again|(?:no matter|don'?t care) (?:how|what)|however (?:many|long)|as often as|as needed"
-     "|as (?:many|long) as it takes|cut (?:it|this|corners) short|skip (?:any|none)"
-     r"|(?:leav\w+|nothing|anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)"
+     r"|(repeat\b|again and again|whatever (?:comes up|happens)|(?:no matter|don'?t care) (?:how|what)"
+     "|however (?:many|long)|as often as|as needed|as (?:many|long) as it takes|cut (?:it|this|corners) short"
+     r"|skip (?:any|none)|(?:leav\w+|nothing|anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)"
      "|(?:push|power|plough|plow|grind) through|no (?:breaks|pauses|excuses|partial)|stopping is"
      r"|(?:no|not|never|don'?t|without)\b[^.,\n]{0,30}?\bhalf ?-?(?:measures|way|done|finished|baked)|only then"
      "|(?:no|not|any) partial|one after (?:the other|another)|back to back|(?:on to|then) the next"
@@ -2113,11 +2141,12 @@ INTENT_RULES = (
      "two of: nobody is there to ask; all of it; persistence"),
     ("arm.cues-abroad", "cues", ARMING["arm.cues-abroad"],
      r"((?:sin|sem|sans|ohne|без|no|n[ãa]o|ne|не|nicht)\b[^.,\n]{0,24}?(?:pregunt|pergunt|demand|nach(?:zu)?frag"
-     r"|r(?:ü|ue)ckfrag|frag|вопрос|спраш|chamar|confirm|permis|autoris|erlaubnis)\w*|frag\w* (?:mich )?nicht"
-     r"|вопрос\w* не|decide (?:t[uú]|voc[eê])|entscheide? \w*\s?selbst|(?:решай|делай)\w*[^.\n]{0,12} сам"
-     r"|(?:a|vou|vais|aller) dormir|schlafen|спать)|\b(tod[oa]s?|tudo|toda|tout|toutes?|tous|alle[sn]?|ganzen?"
-     r"|вс[её]|весь|resto|reste|rest|остальн\w+|lista|liste|hasta|at[eé]|jusqu\w*|bis|пока|до конца|sigue|segue"
-     r"|continua|continue|weiter|дальше|продолжай|termina|termine|fertig|avance)\b",
+     "|r(?:ü|ue)ckfrag|frag|вопрос|спраш|chamar|confirm|permis|autoris|erlaubnis|aprova|aprob|freigabe|одобр"
+     r"|разреш)\w*|frag\w* (?:mich )?nicht|вопрос\w* не|decide (?:t[uú]|voc[eê])|entscheide? \w*\s?selbst"
+     r"|(?:решай|делай)\w*[^.\n]{0,12} сам|(?:a|vou|vais|aller) dormir|schlafen|спать)"
+     r"|\b(tod[oa]s?|tudo|toda|tout|toutes?|tous|alle[sn]?|ganzen?|inteir[oa]|enter[oa]|entier|вс[её]|весь|resto"
+     r"|reste|rest|остальн\w+|lista|liste|hasta|at[eé]|jusqu\w*|bis|пока|до конца|sigue|segue|continua|continue"
+     r"|weiter|дальше|продолжай|termina|termine|fertig|avance)\b",
      "two of: nobody is there to ask; all of it; persistence"),
     ("arm.zh-stop", "within", ARMING["arm.zh-stop"],
      r"(?:^|(?<=[,.!。\u3001:\s请你万途直前就都许]))(?:不要|别|別|不准|不许|不能)(?:再|中途)?(?:停(?:下来?|止|手)?|中断|暂停)(?=\W|$|直[到至]|工作|来问|做"
@@ -2147,12 +2176,12 @@ INTENT_RULES = (
      r"|h(?:ö|oe)re? (?:bitte )?erst (?:dann )?auf\b|(?:melde? dich|komm) (?:bitte )?erst (?:wieder"
      r"|zur(?:ü|ue)ck)?,? ?(?:wenn|sobald)\b|no (?:me )?(?:vuelvas|av[ií]ses)[^.,\n]{0,12}? hasta"
      r"|(?:solo|s[oó]) (?:me )?(?:av[ií]s[ae]me|avise|volte|vuelve)[^.,\n]{0,12}? (?:cuando|quando)"
-     r"|ne (?:reviens|me pr[eé]viens) (?:pas avant|que quand|que lorsque)|не возвращайся,? пока\b|s[oó] pare quando"
-     "|(?:para|detente) solo cuando|(?:ne )?t'arr[eê]te que (?:quand|lorsque)"
-     "|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)"
-     r"|stopp?e? (?:bitte )?nicht)\b(?:%end%| (?:bis|bevor|ehe|und|solange)\b)"
-     r"|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%| (?:пока|до|и|ни|раньше|работ))"
-     r"|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
+     r"|ne (?:reviens|me pr[eé]viens) (?:pas avant|que quand|que lorsque)|не возвращайся,? пока\b"
+     "|(?:ne )?(?:me )?rend(?:s|ez)? pas la main (?:tant|avant|jusqu)|s[oó] pare quando|(?:para|detente) solo cuando"
+     "|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf"
+     r"|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? (?:bitte )?nicht)\b(?:%end%"
+     r"| (?:bis|bevor|ehe|und|solange)\b)|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%"
+     r"| (?:пока|до|и|ни|раньше|работ))|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
      "Spanish, Portuguese, French, German, Russian: do not stop"),
     ("arm.abroad", "abroad", ARMING["arm.abroad"],
      r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)"
@@ -2174,24 +2203,26 @@ INTENT_RULES = (
      "|cancel(?= what| everything| all ))(?=(?: %now%){0,5}%end%"
      r"| (?:right (?:there|here|now|away)|immediately|at once|now|please|everything|it[\s,]+(?:i|we|you|and)\b"
      r"|here (?:and|for|we|i)\b|and (?:tell|show|rep|summ|wait|give|expl|let|list|answ|read|look|think|listen|talk)"
-     r"|i\b|im |we\b|let me|what you|you(?:'re| are) |this is|that is|don'?t\b)))",
+     r"|i\b|im |we\b|let me|what you|you(?:'?re| are) |ur |u |this is|that is|don'?t\b)))",
      "begins by telling the agent to stop"),
     ("disarm.there", "clause", "stop|quit it|knock it|cut it",
      r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|it)|quit it|knock it off|cut it out)%end%"
      r"|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))", "stop there"),
-    ("disarm.work", "start", "stop |quit |cease|halt |no more |no further ",
+    ("disarm.work", "start", "stop |quit |cease|halt |kill |abort |no more |no further ",
      "(?:(?:stop|quit) (?:working|coding|editing|changing|writing"
-     r"|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?%end%"
-     "|(?:stop|cease|halt) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing"
-     "|background))* (?:action|work|task|agent|subagent|activit|operation|change|edit)"
-     "|no (?:more|further) (?:edits|changes|commands|work|actions"
+     r"|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?(?: (?:right )?now| please"
+     "| immediately| for now)*%end%|(?:cease|stop|halt) work%end%|(?:stop|cease|halt|kill|abort) (?:all|any"
+     "|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:action|work|task|agent|subagent"
+     "|activit|operation|change|edit)|no (?:more|further) (?:edits|changes|commands|work|actions"
      r"|commits)(?: (?:on|to) (?:it|this|that|the \w+))?%end%)", "stop the work"),
-    ("disarm.day", "within", "call it|for the day|tomorrow|session|myself|by hand|ing off|for to|take |the ni",
-     r"\b(?:call it (?:a day|a night|quits)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)"
-     "|leave it(?: there| at that)?|wrap(?: it| this)? up|pause) for (?:today|tonight"
+    ("disarm.day", "within",
+     "call it|for the day|tomorrow|next week|day|session|myself|by hand|ing off|for to|take |the ni",
+     r"\b(?:call it (?:a day|a night|quits|here|done)\b|(?:stop|done|finished|enough|quit|no more|that'?s (?:it|all)"
+     "|leave it(?: there| at that)?|wrap(?: it| this| things)? up(?: here)?|pause) for (?:today|tonight"
      r"|(?:the|this) (?:day|night|evening))\b|tomorrow,? (?:i|we)(?:'ll| will| can) (?:continue|go on|finish|pick"
      r"|resume|carry on)\b|(?:let'?s|we(?:'ll| will| can)|i(?:'ll| will)) (?:continue|pick|resume|come back|finish"
-     r"|carry on)\b[^.,\n]{0,24}? tomorrow\b|i(?:'ll| will|'m going to| can) (?:take (?:it from here|over)%end%"
+     r"|carry on)\b[^.,\n]{0,24}? (?:tomorrow|next week|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+     "|i(?:'ll| will|'m going to| can) (?:take (?:it from here|over)%end%"
      "|(?:do|finish|handle|fix|continue)(?: (?:it|this|that|the rest)(?: of it)?)? (?:myself|by myself|by hand"
      "|on my own)))", "the day's work is over"),
     ("disarm.enough", "start",
@@ -2200,14 +2231,14 @@ INTENT_RULES = (
      "|let it|let this|the rest|t continue|t go |t carry|not p|abort|it done|rest now",
      r"(?:(?:(?:that'?s|this is|that is) )?(?:quite |more than |good )?(?:enough|plenty)%end%(?! *\?)"
      "|that'?s (?:good )?(?:enough|plenty|all) for (?:now|today)"
-     r"|(?:i'?m|i am|we'?re|we are) done(?: (?:here|with \w+|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|now"
-     "|start|on to))|(?:no|you (?:don'?t|do not)) (?:need"
-     "|have) to (?:(?:keep (?:going|working)|continue|go on"
+     r"|(?:i'?m|i am|we'?re|we are|you'?re|you are) done(?: (?:here|with \w+"
+     "|for (?:now|today)))*%end%(?!,? (?:let'?s|mov|next|now|start|on to))"
+     "|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep (?:going|working)|continue|go on"
      "|carry on)(?: (?:any ?more|any longer|any further|with (?:this|that|it)))*%end%"
      r"|(?:finish|do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%"
      "|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the whole thing|the rest"
-     "|(?:all )?(?:of )?(?:that|this|it))|drop (?:it|that))(?: for (?:now|today))?%end%"
-     "|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
+     r"|the others|the remaining \w+|(?:all )?(?:of )?(?:that|this|it))"
+     "|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
      r"|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
      "|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|today)))*%end%"
      "|(?:do not|don'?t) (?:continue(?: with (?:this|that|it))?|(?:go|carry) on"
@@ -2254,7 +2285,8 @@ INTENT_RULES = (
      r"|(?:hold|hang) on(?:%end%| (?:hold on|hang on|some\w*|my|first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why"
      r"|how|where|who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)"
      r"|till i|just)\b))|hold(?=\W*$)|put \w+(?: \w+){0,3}? on hold%end%"
-     "|(?:not (?:yet|now)|stand ?by|slow down|time ?out|hands off|not so fast)%end%"
+     "|(?:not (?:yet|now)|stand ?by|slow down|time ?out|not so fast)%end%"
+     r"|hands off(?:%end%| (?:the|my|this|it|until|till|of)\b)"
      "|(?:(?:hang|sit) tight|stay put|stay (?:right )?(?:there|where you are))(?:%end%"
      r"| (?:for|until|till|please|while|now|i)\b)|(?:(?:(?:one|\d+|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second"
      r"|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|i\b|let|while|before|what|why))"
@@ -2274,8 +2306,8 @@ INTENT_RULES = (
      "|no impl|t impl|hold o",
      r"(?:no (?:more |further |other )*(?:changes|edits|commits|code|work)\b[^.,\n]{0,40}? (?:until|till"
      r"|before) (?:i|we)\b|(?:leave|keep) (?:everything|it|this|things|all|the \w+) (?:alone"
-     r"|as (?:it|they) (?:is|are)|as is|untouched|unchanged|still)\b[^.,\n]{0,50}? (?:until|till|before) (?:i|we)\b"
-     r"|(?:%not%|stop(?= \w+ing)|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
+     r"|as (?:it|they) (?:is|are)|as is|untouched|unchanged|still)\b[^.,\n]{0,50}? (?:until|till|before) (?:i|we"
+     r"|then)\b|(?:%not%|stop(?= \w+ing)|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
      r"|nothing (?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*"
      r"|run|execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create|commit|push|merge|deploy|delete"
      r"|install) (?:\w+ing |on )?(?:(?:%any% )?%yet%|(?:it|this|that|them) yet\b"
@@ -2305,8 +2337,8 @@ INTENT_RULES = (
      "(?:(?:let me(?! know| see the)|i(?:'d like|'ll| want| need|'d rather)(?: to)?|discuss|talk"
      r"|chat)\b [^.\n]{0,60}?\b(?:first(?:%end%| before)|before (?:you|we do|we go|we st|doing|going)\b)"
      r"|(?:first )?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before)"
-     r"|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak)\w*"
-     r"|any (?:code|change|edit))[^.,\n]{0,40}, ?(?:please )?(?:explain|show|tell|let|give|describe|walk|discuss"
+     r"|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak|go|continu|proceed)\w*"
+     r"|any (?:code|change|edit))[^.,\n]{0,40},? (?:please )?(?:explain|show|tell|let|give|describe|walk|discuss"
      "|i(?:'d| would)? (?:want|like|need|prefer)|we (?:need|should)|write|draft|propose|answer|summ|list)"
      r"|nothing (?:should|must|may|gets|is to|is)(?: be| get)? \w+[^.,\n]{0,30}? (?:until|till|before|without) )",
      "something comes first"),
@@ -2367,6 +2399,7 @@ INTENT_EXCUSES = (
      "should|must|will |can |could |would |has to|needs to| to |may |if |let |policy:|strategy:|behavio|logic:|mode:",
      "upto",
      r"\blet (?:(?:the|our|an?|each|every) \w+[^.;:\n]*)?$|\b(?:policy|strategy|behaviou?r|logic|mode):[^\n]*$"
+     r"|\bi want (?:the|an?|our|my) \w+(?: \w+)? to\b[^.\n]*$"
      r"|\b(?:app|script|server|service|worker|daemon|agent|page|client|model|bot|job|cron|program|process|pipeline"
      "|loop|function|helper|user|hook|system|tool|importer|parser|handler|training|stream|wizard|installer|that"
      r"|which)s? (?:can|should|must|will|may|could|would|has to|needs to|to)\b[^.,;:\n]*$"

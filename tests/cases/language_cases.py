@@ -280,4 +280,11 @@ LANGUAGE_CASES = (
     ("de.still_open", "Umgestellt sind Kunde und Auftrag. Noch offen: Rechnung und Mahnung.", "hold", "de.remaining.still"),
     ("ko.rest_not_yet", "총 12개 화면 중 5개를 옮겼습니다. 나머지 7개는 아직 옛 컴포넌트를 씁니다.", "hold", "ko.remaining.still"),
     ("ko.once_you_pick", "두 방식 모두 됩니다. 하나를 골라 주시면 바로 구현하겠습니다.", "hold", ""),
+    ("zh.capacity_new_session", "前 6 章已完成。当前对话的上下文已经比较长，建议新开一个会话再继续。", "hold", ""),
+    ("zh.sessions_explained", "每次新开会话都是从头开始，记忆文件除外。", "pass", ""),
+    ("zh.seconds_after", "心跳改成 4 秒以后才出现。我先把对象包起来，再补一个测试。", "hold", ""),
+    ("ja.rest_after_existing", "既存のテストはすべて通っています。残りの 8 画面は型付けが先に必要です。", "hold", ""),
+    ("ko.still_keys", "일본어는 아직 번역되지 않은 키가 남아 있습니다.", "hold", ""),
+    ("fr.half_way", "Le travail avance bien, la moitié du catalogue est en place.", "hold", ""),
+    ("ja.asks_for_number", "実機での確認が必要です。カードをかざして、表示される番号を教えていただけますか？", "pass", ""),
 )

@@ -385,4 +385,13 @@ TURN_CASES = (
     ("nothing_needs_doing", "Everything is converted. Nothing needs to be done on your side.", "pass", ""),
     ("stopped_as_asked", "Stopped as you asked. What is left:\n\n- the parser\n- the docs", "pass", "disposed"),
     ("woken_by_ci", "The pipeline was triggered; I will get woken when it ends.", "wait", ""),
+    ("good_progress", "The first eight screens are converted. Good progress overall!", "hold", "remaining.part-way"),
+    ("pick_up_again", "The client is replaced. The call sites can follow when we pick this up again.", "hold", ""),
+    ("go_ahead_is_leave", "Ready to implement it if you give me the go-ahead.", "hold", ""),
+    ("untouched_on_purpose", "The billing package hasn't been touched; the diff there is empty.", "pass", ""),
+    ("others_wait_on", "A single caller refreshes, and the others wait on its result without the mutex.", "pass", ""),
+    ("moving_on_with_clause", "Batch C is clean. Moving on to batch D, which has the long tables.", "hold",
+     "continuing.gerund"),
+    ("have_to_become", "The other 13 use mixins and those have to become composables first.", "hold", "remaining.not-done"),
+    ("needs_a_key", "What's missing: the upload needs an API key with the role of an editor.", "blocker", ""),
 )
