@@ -102,7 +102,12 @@ SETTINGS = {
     "evidence": "any",          # verified: url: and note: close nothing
     "checks_from_prompts": False,   # "until `CMD` passes" in a prompt runs CMD
     "check_seconds": 120,
+    "notify": "",               # a shell command that is run at each of NOTICES
+    "notify_seconds": 10,
 }
+# Occasions on which the operator's `notify` runs: the class of the decision, the word for it.
+NOTICES = {"ALLOW-DEGRADED": "degraded", "ALLOW-MET": "met", "ALLOW-BUDGET": "spent", "ALLOW-WAITING": "waiting",
+           "BLOCK": "stopped"}      # a hold only if it is the last one of an absence
 CHOICES = {"claim": ("off", "once", "strict"), "evidence": ("any", "verified")}
 
 LIMITS = {
@@ -133,6 +138,8 @@ EVENTS = {"SessionStart": "on_start", "UserPromptSubmit": "on_prompt", "Stop": "
 
 OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that switch the hook off
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
+# How a prompt for the hook itself begins. A plugin's command arrives as typed, with the plugin's name or without.
+CALLS = ("contract:", "/contract", f"/{NAME}:contract")
 
 # UserPromptSubmit also carries text that no person typed.
 OPERATOR_SOURCES = ("user", "sdk")
@@ -399,8 +406,8 @@ def nothing_to_do(payload, environ):
     if event == "SessionStart":
         return payload.get("source") == "startup" or not exists(f"{store}/contracts")
     prompt = payload.get("prompt")
-    low = prompt.lower() if isinstance(prompt, str) else ""
-    return not (low.lstrip()[1:9] == "contract" or low.startswith("contract:") or any(
+    low = prompt.lower().lstrip() if isinstance(prompt, str) else ""
+    return not (low[1:9] == "contract" or low.startswith(CALLS) or any(
         all(word in low for word in words.split("&")) for needs in ARMING.values() for words in needs.split("|")))
 
 
@@ -427,6 +434,22 @@ def gate(hold=HOLD):
             put(2, reply.err)
             fs._exit(hold if reply.code == HOLD else 0)
     fs._exit(0)         # past the interpreter's own shutdown: a sixth of its start, and it can change the status
+
+
+def status_line():
+    """Answer the client's status line: a segment on the session of the payload, nothing if none is armed. Exit 0."""
+    try:
+        environ = environment()
+        payload, store = read_stdin()[0] or {}, store_dir(environ)
+        name = session_file(payload.get("session_id"))
+        if name and exists(f"{store}/contracts/{name}.json"):
+            import time
+            whole = globals() if "segment" in globals() else vars(__import__("rest"))
+            text = whole["segment"](whole["Store"](store).load(name), environ, int(time.time()))
+            put(1, text and text + "\n")
+    except Exception as error:      # a line that fails is blank, which reads as "not armed"
+        put(1, f"contract: status line failed ({type(error).__name__})\n")
+    fs._exit(0)
 
 
 def put(fd, text):
@@ -3453,8 +3476,7 @@ def candidates(low, gated):
 def may_matter(text, gated, own=None):
     """A cheap test, without re: may TEXT hold an intent that matters (GATED: the session has a contract)?"""
     low = plain(human_part(text))
-    head = low.lstrip()[:9]
-    return head in ("contract:", "/contract") or bool(candidates(low, gated) or own_phrases(low, gated, own))
+    return low.lstrip().startswith(CALLS) or bool(candidates(low, gated) or own_phrases(low, gated, own))
 
 
 def own_phrases(low, gated, own):
@@ -3495,12 +3517,13 @@ def read_prompt(text, gated, own=None, off=()):
 
 
 def read_command(text):
-    """The words of a prompt that begins "contract:" or "/contract"; () for any other prompt."""
+    """The words of a prompt that begins as one of CALLS; () for any other prompt."""
     bare = text.strip()
-    low = plain(bare[:12])
-    if low[:9] not in ("contract:", "/contract") or low[0] == "/" and low[9:10].strip(": "):
+    low = plain(bare[:40])
+    size = max(low.startswith(head) and len(head) for head in CALLS)
+    if not size or low[0] == "/" and low[size:size + 1].strip(": "):
         return ()
-    words = bare[9:].lstrip(":\uff1a ").split("\n")[0].split()
+    words = bare[size:].lstrip(":\uff1a ").split("\n")[0].split()
     verb = plain(words[0]).strip(".!,;:\u3002") if words else "status"
     if verb == "arm":
         skip = 2 if plain(" ".join(words[1:2])) in ("until", "till", "unless") else 1
@@ -3884,6 +3907,13 @@ def next_contract(contract, stop, verdict, now):
     crons = [digest(c["prompt"]) for c in stop.crons if isinstance(c.get("prompt"), str)]
     after["crons"] = [d for d in contract["crons"] if d not in crons][-50:] + crons[-50:]
     return contract if after == contract else after
+
+
+def notice_of(contract, verdict):
+    """The word of NOTICES for VERDICT, given the contract before it; "" where there is none, or it was told already."""
+    again = {"ALLOW-DEGRADED": contract["degraded"] and not verdict.progress, "BLOCK": not verdict.last,
+             "ALLOW-WAITING": contract["waiting"] and not set(verdict.tickets).difference(contract["tickets"])}
+    return "" if contract["state"] not in LIVE or again.get(verdict.cls) else NOTICES.get(verdict.cls, "")
 
 
 ENDS = {"ALLOW-MET": MET, "ALLOW-BUDGET": SPENT}      # classes after which the contract binds no more
@@ -4372,6 +4402,27 @@ def status_text(contract, now):
         + ("; degraded" if contract["degraded"] else "")])
 
 
+def segment(loaded, environ, now):
+    """A session's contract as one short segment of the client's status line; "" where nothing binds."""
+    contract, switch = loaded.contract, environ.get("SESSION_CONTRACT", "").strip().lower()
+    if loaded.kind != "ok":
+        return f"contract: {loaded.kind}"
+    if contract["state"] not in LIVE:
+        return ""
+    owed, waits = len(items_in(contract, OPEN)), contract["waiting"]
+    word = ("off" if switch in OFF_WORDS else "observing" if switch == "observe" else
+            "degraded" if contract["degraded"] else contract["state"])
+    if contract["standing"] == "stopped":
+        word = "stopped with work owed"
+    facts = [f"{owed} open"] * bool(owed) + [f"held {contract['blocks']}"] * bool(contract["blocks"])
+    if waits:
+        late = 0 < (waits.get("until") or 0) < now
+        facts.append(("overdue: " if late else "waiting: ") + one_line(str(waits.get("what")), 40))
+    if contract["spent_at"] > now:
+        facts.append(f"{span_words(contract['spent_at'] - now)} left")
+    return " | ".join([f"contract: {word}", *facts])
+
+
 def log_record(contract, cls, now, identity, **facts):
     """One line of the log: what was decided or changed, never what was said."""
     return {"time": clock(now), "class": cls, "session": contract["session"], "identity": identity,
@@ -4666,6 +4717,26 @@ def run_check(command, cwd, environ, seconds):
     return status, one_line(" | ".join(line.strip() for line in text.splitlines()[-6:] if line.strip()), 300)
 
 
+# sh holds the time limit, since not every system has `timeout`: at its end the whole process group goes, itself too.
+NOTICE = 'sh -c "$1" & sleep "$2"; kill -s KILL 0'
+
+
+def start_notice(command, seconds, cwd, **facts):
+    """Start the operator's COMMAND, with FACTS in its environment, in a session of its own and without any of our
+    streams; what went wrong, else ""."""
+    import os
+    import subprocess
+    told = {f"{NAME}_{fact}".upper().replace("-", "_"): str(value).encode("utf-8", "replace")
+            for fact, value in facts.items()}
+    try:
+        subprocess.Popen(["sh", "-c", NOTICE, "sh", command, str(seconds)], env={**os.environ, **told},
+                         cwd=cwd if os.path.isdir(cwd) else None, start_new_session=True,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except (OSError, ValueError) as error:
+        return str(error)
+    return ""
+
+
 class Reply(Record):
     """What a run prints and how it exits."""
 
@@ -4696,7 +4767,7 @@ class Hook:
             return Reply() if event in QUIET_EVENTS else tell(fault_line("event", why=one_line(repr(event), 60)))
         try:
             project = self.environ.get("CLAUDE_PROJECT_DIR") or self.payload.get("cwd")
-            if self.environ.get("CLAUDE_PLUGIN_ROOT") and in_settings(self.environ, project):
+            if self.environ.get("CLAUDE_PLUGIN_ROOT") and in_settings(self.environ, project, event):
                 return Reply()                  # settings register this hook too: one of the two decides
             self.store = Store(store_dir(self.environ))
             return getattr(self, EVENTS[event])()
@@ -4938,6 +5009,7 @@ class Hook:
             verdict = self.decided(before, stop, evidence.replace(check=check), settings, malformed)
             verdict = unsaved(verdict, evidence, stop, settings)
             return self.spoken(before, stop, verdict, settings, f"{error}; the decision is not on record")
+        self.notify(before, stop, verdict, settings)
         return self.spoken(before, stop, verdict, settings, "")
 
     def mark_checking(self, contract):
@@ -5065,6 +5137,16 @@ class Hook:
         line = allow_line(contract, verdict) if contract["state"] in LIVE else ""
         return tell("\n".join([line] * bool(line) + notes))
 
+    def notify(self, contract, stop, verdict, settings):
+        """Start the operator's `notify` for a decision that is on record, and do not wait for it."""
+        event = notice_of(contract, verdict) if settings.notify and not settings.observe else ""
+        if event:
+            line = hold_line(contract, stop, verdict, settings) if verdict.holds else allow_line(contract, verdict)
+            fault = start_notice(settings.notify, settings.notify_seconds, str(self.payload.get("cwd") or "."),
+                                 event=event, session=contract["session"], condition=contract["condition"],
+                                 open=len(items_in(contract, OPEN)), text=line)
+            self.notes.extend([f"notify could not be started: {fault}"] * bool(fault))
+
     # -- all events
 
     def with_payload(self, contract, settings):
@@ -5129,8 +5211,15 @@ def client_process(environ):
     return pid and f"{pid} {stat.rpartition(b')')[2].split()[19].decode()}" if stat else pid
 
 
-def in_settings(environ, cwd):
-    """Whether the operator's or the project's settings register this hook beside a plugin."""
+# A simple command that runs this hook, its words parted by NUL: what may stand before it, the file, no argument.
+RUNS_US = (r"(?:^|\0[();|&]+\0)(?:(?:exec|env|command|nohup|then|do|[{!]|uv|run|(?:ba|da)?sh|-[^\0]*|\w+=[^\0]*"
+           r"|(?:[^\0]*/)?(?:python|pypy)[^\0/]*)\0)*"
+           r"([^\0]*/session-contract-hook/hook|(?:[^\0]*[/\\])?session_contract\.py|[^\0]*import session_contract"
+           r"[^\0]*)(?:\0\d+)?(?:$|\0[();<>|&])")
+
+
+def in_settings(environ, cwd, event):
+    """Whether settings register this hook for EVENT, too: a mention does not, nor an entry whose file is gone."""
     folder = f"{cwd}/.claude" if isinstance(cwd, str) else ""
     paths = [f"{config_dir(environ)}/settings.json"] + [f"{folder}/{name}" for name in (
         "settings.json", "settings.local.json") if folder]
@@ -5139,9 +5228,40 @@ def in_settings(environ, cwd):
             data = read_file(path, 4 << 20) or b""
         except StoreError:
             continue
-        if b"session-contract-hook/hook" in data or b"session_contract.py" in data:
-            return True
+        if b"session-contract-hook" in data or b"session_contract" in data:
+            value = parse_json(data)[0]
+            for name, _, group, ours in groups_of(value if isinstance(value, dict) else {}):
+                files = [is_ours(group["hooks"][i]) for i in ours if name == event]
+                if any(file[0] != "/" or exists(file) for file in files):
+                    return True
     return False
+
+
+def is_ours(hook):
+    """The file (or Python code) of this program that a settings file's hook runs, of any shape it had; "" if none."""
+    import re
+    import shlex
+    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
+        return ""
+    words = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
+    words.whitespace_split, words.commenters = True, ""
+    if isinstance(hook.get("args"), list):          # the exec form
+        words = [hook["command"], *map(str, hook["args"])]
+    try:
+        found = re.search(RUNS_US, "\0".join(words))
+    except ValueError:      # an open quote
+        return ""
+    return found[1] if found else ""
+
+
+def groups_of(value):
+    """(event, index, group, indexes of our hooks in it) for each hook group of settings VALUE."""
+    hooks = value.get("hooks")
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for index, group in enumerate(groups if isinstance(groups, list) else ()):
+            inner = group.get("hooks") if isinstance(group, dict) else None
+            yield event, index, group, [
+                i for i, hook in enumerate(inner if isinstance(inner, list) else ()) if is_ours(hook)]
 
 
 def run_hook(payload, fault, environ, now):
@@ -5228,6 +5348,8 @@ class Refusal(Exception):
 def main(argv=None):
     """Without arguments: the hook. With arguments: a command. Never returns from a hook call."""
     arguments = sys.argv[1:] if argv is None else argv
+    if arguments == ["statusline"]:
+        return status_line()        # many times a minute: without argparse
     if arguments:
         return run_command(arguments)
     if fs.isatty(0):
@@ -5316,6 +5438,8 @@ def command_parser():
     sub = verb("explain", cmd_explain, "show how a message or a prompt is read, rule by rule", session=False)
     sub.add_argument("file", nargs="?", default="-", help="a file, or - for standard input")
     sub.add_argument("--prompt", action="store_true", help="read it as the operator's prompt, not as a turn's end")
+    verb("statusline", lambda *_: status_line(), "one segment for the client's status line, whose JSON it reads",
+         session=False)
     item_parser(verb("item", None, "the ledger of what is owed", session=False))
     for name, run, text in (("install", cmd_install, "copy this file, prove it and register it (operator)"),
                             ("uninstall", cmd_uninstall, "take the entries out again (operator)")):
@@ -6105,11 +6229,6 @@ PYTHON_HOMES = ("/usr", "/opt/homebrew/opt/python@{}", "/usr/local/opt/python@{}
                 "/home/linuxbrew/.linuxbrew/opt/python@{}")      # names without a patch version survive an upgrade
 OTHER_PYTHONS = "python3 /opt/homebrew/bin/python3 /usr/local/bin/python3 /usr/bin/python3"
 
-# A simple command that runs this hook, its words parted by NUL: what may stand before it, the file, no argument.
-RUNS_US = (r"(?:^|\0[();|&]+\0)(?:(?:exec|env|command|nohup|then|do|[{!]|uv|run|(?:ba|da)?sh|-[^\0]*|\w+=[^\0]*"
-           r"|(?:[^\0]*/)?(?:python|pypy)[^\0/]*)\0)*"
-           r"(?:[^\0]*/session-contract-hook/hook|(?:[^\0]*[/\\])?session_contract\.py|[^\0]*import session_contract"
-           r"[^\0]*)(?:\0\d+)?(?:$|\0[();<>|&])")
 CHILD = r'([ \t\r\n]*,?[ \t\r\n]*)(?:("(?:[^"\\]|\\.)*")[ \t\r\n]*:[ \t\r\n]*)?'        # what stands before a value
 
 # What an event imports is this file up to the first of these banners; that imports the file up to the second one when
@@ -6126,14 +6245,18 @@ trap 'exit $r' EXIT
 n=$#
 case $n$SESSION_CONTRACT in 00|0false|0off|0no) r=0; exit ;; esac
 off() {
-    [ "$n" = 0 ] || { echo "session-contract: $1; install it again" >&2; exit; }
-    printf '%s\\n' "{\\"systemMessage\\": \\"session-contract: gate off: $1. Nothing is held; install it again.\\"}"
+    case $n in
+    0) echo "{\\"systemMessage\\": \\"session-contract: gate off: $1. Nothing is held; install it again.\\"}" ;;
+    line) echo "contract: gate off" ;;
+    *) echo "session-contract: $1; install it again" >&2; exit ;;
+    esac
     r=0; exit
 }
 f=session_contract
-if [ "$n" = 0 ]; then
-    if [ -t 0 ]; then set -- --help; n=1; else f=gate; fi
-fi
+case $n$1 in
+    0) if [ -t 0 ]; then set -- --help; n=1; else f=gate; fi ;;
+    1statusline) n=line f=gate ;;
+esac
 d=${0%/*}
 [ -r "$d/$f.py" ] || d=@HOME@
 [ -r "$d/$f.py" ] || off "$f.py is gone or cannot be read"
@@ -6141,22 +6264,26 @@ c='import sys
 if sys.version_info < (3, 9): sys.exit(44)
 sys.path.append(sys.argv.pop(1))
 try:
-    s = __import__(sys.argv.pop(1))
-    run = s.main if sys.argv[1:] else lambda: s.gate(42)
+    s, a = __import__(sys.argv.pop(1)), sys.argv[1:]
+    run = s.status_line if a == ["statusline"] else s.main if a else lambda: s.gate(42)
 except Exception:
     sys.exit(43)
 sys.exit(run())'
 p=@PYTHON@
+# A plugin is built for many machines: the interpreter that it finds here stands beside it, so that it is sought once.
+k=; [ "$p" ] || { k=$d/python; { read -r p <"$k"; } 2>/dev/null; }
 for q in "$p" @OTHERS@; do
-    [ "$q" = "$p" ] && [ -x "$p" ] ||
+    [ "$q" = "$p" ] && [ -x "$p" ] || {
         [ "$("$q" -I -S -c 'import sys; print(sys.version_info >= (3, 9))' 2>/dev/null </dev/null)" = True ] || continue
+        [ ! "$k" ] || { "$q" -I -S -c 'import sys; print(sys._base_executable)' </dev/null >"$k"; } 2>/dev/null
+    }
     "$q" -I -S -c "$c" "$d" $f "$@"
     s=$?
     case $n-$s in
         *-42) r=2; exit ;;
         *-43) off "$f.py cannot be loaded" ;;
         *-2|*-44|*-126|*-127) ;;
-        0-0|[1-9]*) r=$s; exit ;;
+        0-0|line-0|[1-9]*) r=$s; exit ;;
     esac
 done
 off "no Python 3.9 or later answers"
@@ -6268,32 +6395,6 @@ def removed(text, path):
     if len(kids) == 1:
         return text[:at + 1] + text[close:]
     return text[:kids[index - 1][3]] + text[kids[index][3]:] if index else text[:kids[0][1]] + text[kids[1][1]:]
-
-
-def is_ours(hook):
-    """Is a hook of a settings file a registration of this program, in the shape of today or an older one?"""
-    import re
-    import shlex
-    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
-        return False
-    words = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
-    words.whitespace_split, words.commenters = True, ""
-    if isinstance(hook.get("args"), list):          # the exec form
-        words = [hook["command"], *map(str, hook["args"])]
-    try:
-        return re.search(RUNS_US, "\0".join(words)) is not None
-    except ValueError:      # an open quote
-        return False
-
-
-def groups_of(value):
-    """(event, index, group, indexes of our hooks in it) for each hook group of settings VALUE."""
-    hooks = value.get("hooks")
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for index, group in enumerate(groups if isinstance(groups, list) else ()):
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            yield event, index, group, [
-                i for i, hook in enumerate(inner if isinstance(inner, list) else ()) if is_ours(hook)]
 
 
 def registrations(text):
@@ -6638,8 +6739,9 @@ NEEDED = {
 def diagnose(environ, session=""):
     """All that is wrong; the registered command is only run where nothing else is."""
     place = Place("user", environ)
-    found, ours = settings_findings(environ)
-    for check, *given in ((entry_findings, ours, place), (copy_findings, place, ours), (store_findings, environ),
+    found, ours, plugin = settings_findings(environ)
+    for check, *given in ((entry_findings, ours, place, plugin),
+                          (copy_findings, place, ours), (store_findings, environ),
                           (session_findings, environ, session or environ.get("CLAUDE_CODE_SESSION_ID", ""))):
         try:
             found.extend(check(*given))
@@ -6647,15 +6749,16 @@ def diagnose(environ, session=""):
             found.append(("unreadable", str(error), READABLE))
     try:
         if not found:
-            prove(place.command, environ)
+            prove(place.command if ours else own_command(), environ)
     except Refusal as refusal:
         found.append(("proof-failed", str(refusal), "Run `install`; it says more"))
     return list(dict.fromkeys(found))
 
 
 def settings_findings(environ):
-    """(findings, [(path, event, hook)] of ours) of every settings file that the client would read here."""
+    """(findings, [(path, event, hook)] of ours, our plugin or "") of the settings files that the client reads here."""
     import glob
+    plugin = ""
     paths = [path for main in MANAGED for path in (main, *sorted(glob.glob(main[:-len(".json")] + ".d/*.json")))]
     found, ours = list(switch_findings("the environment", environ, environ)), []
     for scope in SCOPES:
@@ -6667,7 +6770,12 @@ def settings_findings(environ):
         text, value, fault = read_settings(path)
         found.extend([fault] if fault else file_findings(path, text, value, environ))
         ours.extend((path, *row) for row in registrations(text))
-    return found, ours
+        plugins = value.get("enabledPlugins")
+        for name in [name for name in plugins if plugins[name]] if isinstance(plugins, dict) else ():
+            plugin = name if name.partition("@")[0] == NAME else plugin
+    if ours and plugin:
+        found.append(("plugin-too", f"settings and the plugin {plugin} both register this program", "Keep one of them"))
+    return found, ours, plugin
 
 
 def read_settings(path):
@@ -6696,10 +6804,6 @@ def file_findings(path, text, value, environ):
         yield "hooks-disabled", f"disableAllHooks is on in {path}", "Take it out"
     if value.get("allowManagedHooksOnly") and "managed-settings." in path:
         yield "managed-only", f"{path} allows only hooks of the organization", "Ask its administrator"
-    plugins = value.get("enabledPlugins")
-    for name in [name for name in plugins if plugins[name]] if isinstance(plugins, dict) else ():
-        if name.partition("@")[0] == NAME and registrations(text):
-            yield "plugin-too", f"settings and the plugin {name} both register this program", "Keep one of them"
     if isinstance(value.get("env"), dict):
         yield from switch_findings(path, value["env"], environ)
 
@@ -6718,9 +6822,9 @@ def switch_findings(where, env, environ):
         yield "store-elsewhere", f"SESSION_CONTRACT_DIR is set in {where} and not in this shell", "Export it here too"
 
 
-def entry_findings(ours, place):
+def entry_findings(ours, place, plugin):
     """Faults of our entries. The same line in several files runs once: only different ones are too many."""
-    if not ours:
+    if not ours and not plugin:
         yield "not-installed", "nothing of this program is registered in any settings file", AGAIN
     for event, seconds in TIMEOUTS.items() if ours else ():
         here = [(path, hook) for path, name, hook in ours if name == event]

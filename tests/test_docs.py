@@ -28,11 +28,11 @@ def send(session, name):
 
 def test_the_payloads_are_all_tried_here():
     assert sorted(os.listdir(PAYLOADS)) == sorted([
-        "prompt-arm.json", "prompt-items.json", "prompt-stop.json", "session-start.json", "stop-honest.json",
-        "stop-waiting.json", "stop.json"])
+        "prompt-arm.json", "prompt-items.json", "prompt-stop.json", "session-start.json", "status-line.json",
+        "stop-honest.json", "stop-waiting.json", "stop.json"])
 
 
-@pytest.mark.parametrize("name", sorted(os.listdir(PAYLOADS)))
+@pytest.mark.parametrize("name", sorted({*os.listdir(PAYLOADS)} - {"status-line.json"}))
 def test_a_payload_alone_arms_or_is_silent(session, name):
     run = send(session, name)
     (told(run, "armed") if name in ("prompt-arm.json", "prompt-items.json") else silent(run))
@@ -102,6 +102,17 @@ def test_readmes_exchange_holds_the_literal_block(session):
     text = held(session.stop("40 of 265 are ported, 225 remain. Continuing.")).err
     for line in text.splitlines()[:3]:
         assert line in README
+
+
+def test_the_status_payload_shows_what_readme_shows(session):
+    send(session, "prompt-items.json")
+    send(session, "stop.json")
+    run = launch(session.environ, read("examples", "payloads", "status-line.json"), "statusline")
+    assert f"`{run.out.decode().strip()}`" in README
+
+
+def test_readme_names_every_occasion_of_a_notice():
+    assert f"({', '.join(sc.NOTICES.values())})" in README
 
 
 def test_the_demo_shows_an_arming_a_hold_an_honest_end_and_a_release(session):
