@@ -140,6 +140,7 @@ OFF_WORDS = ("0", "false", "off", "no")     # spellings of SESSION_CONTRACT that
 SESSION_ID = "abcdefghijklmnopqrstuvwxyz0123456789"      # first character; then also . _ -
 # How a prompt for the hook itself begins. A plugin's command arrives as typed, with the plugin's name or without.
 CALLS = ("contract:", "/contract", f"/{NAME}:contract")
+DEVICES = ("con", "prn", "aux", "nul", *(port + digit for port in ("com", "lpt") for digit in "123456789"))    # Windows
 
 # UserPromptSubmit also carries text that no person typed.
 OPERATOR_SOURCES = ("user", "sdk")
@@ -271,24 +272,30 @@ def config_dir(environ):
     path = environ.get("CLAUDE_CONFIG_DIR", "")
     if path:
         return absolute(path, "CLAUDE_CONFIG_DIR")
-    home = environ.get("HOME", "")
-    if not home.startswith("/") and fs.__name__ == "posix":
+    name = "HOME" if fs.__name__ == "posix" else "USERPROFILE"      # on Windows a shell of the client's may set HOME too
+    home = slashed(environ.get(name, ""))
+    if not home.startswith("/") and name == "HOME":
         import pwd
         try:
             home = pwd.getpwuid(fs.getuid()).pw_dir
         except KeyError:
             home = ""
-    home = home or environ.get("USERPROFILE", "")
     if not home:
-        raise StoreError("no home directory is known: HOME is not set")
+        raise StoreError(f"no home directory is known: {name} is not set")
     return home.rstrip("/") + "/.claude"
 
 
 def absolute(path, name):
     """PATH without its final slash; StoreError if it depends on the working directory."""
-    if fs.__name__ == "posix" and not path.startswith("/"):
+    path = slashed(path)
+    if not path.startswith("/") and (fs.__name__ == "posix" or path[1:3] != ":/"):
         raise StoreError(f"{name} is not an absolute path: {path!r}")
     return path.rstrip("/") or "/"
+
+
+def slashed(path):
+    """PATH with the slashes that all systems and the client's shell take: to sh a backslash is a quote."""
+    return path if fs.__name__ == "posix" else path.replace("\\", "/")
 
 
 def store_dir(environ):
@@ -350,6 +357,8 @@ def session_file(session):
     if not isinstance(session, str) or not 0 < len(session) <= 128 or not session.isascii():
         return ""
     name = session.lower()
+    if fs.__name__ != "posix" and name.partition(".")[0] in DEVICES:
+        return ""
     if name[0] in SESSION_ID and all(c in SESSION_ID or c in "._-" for c in name):
         return name
     return ""
@@ -2615,12 +2624,18 @@ class Evidence(Record):
 class Verdict(Record):
     """The decision on one Stop."""
 
-    fields = {"cls": "", "why": "", "rules": (), "owed": (), "progress": False, "tickets": (), "wakes": (), "until": 0,
-              "last": False}            # the hold after which nothing holds any more
+    fields = {"cls": "", "why": "", "rules": (), "owed": (), "progress": False, "tickets": (), "wakes": (), "waits": "",
+              "until": 0, "last": False,        # the hold after which nothing holds any more
+              "output": ""}             # the end of what the operator's check printed: shown, and never stored
 
     @property
     def holds(self):
         return self.cls in ("BLOCK", "BLOCK-MALFORMED")
+
+    @property
+    def reason(self):
+        """What the reader is told; the log keeps `why` alone."""
+        return self.why + (f": {self.output}" if self.output else "")
 
 
 class Prompt(Record):
@@ -2669,18 +2684,27 @@ def contract_fault(contract, session):
     for name, default in CONTRACT.items():
         if type(contract[name]) is not type(default):
             return f"{name} is {type(contract[name]).__name__}, not {type(default).__name__}"
+        if isinstance(default, list) and name != "items" and not is_texts(contract[name]):
+            return f"{name} holds what is no text"
     if contract["session"] != session:
         return "it names another session"
     if contract["state"] not in STATES or contract["mode"] not in MODES:
         return "unknown state or mode"
     for item in contract["items"]:
         if not (isinstance(item, dict) and all(isinstance(item.get(k), str) for k in ("id", "text"))
-                and item.get("state") in ITEM_STATES and type(item.get("closed_at", 0)) is int
-                and is_evidence(item.get("evidence", []))):
+                and item.get("state") in ITEM_STATES and isinstance(item.get("key", ""), str)
+                and type(item.get("closed_at", 0)) is int and is_evidence(item.get("evidence", []))):
             return "an item without id, text and state"
-    if not is_evidence(contract["claim"].get("evidence", [])) or type(contract["waiting"].get("until", 0)) is not int:
+    claim, run = contract["claim"], contract["run"]
+    if claim and not is_evidence(claim.get("evidence")) or type(contract["waiting"].get("until", 0)) is not int:
         return "a claim or a wait of another form"
-    return ""
+    looks = {"run": isinstance(run.get("file"), str) and isinstance(run.get("field"), str)
+             and is_texts(run.get("terminal")), "artifact": all(kind in ARTIFACTS for kind in contract["wanted"])}
+    return "" if looks.get(contract["mode"], True) else f"mode {contract['mode']} lacks what it looks at"
+
+
+def is_texts(value):
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
 
 
 def is_evidence(value):
@@ -2889,8 +2913,8 @@ def result_texts(row):
 def pull_url(text):
     """The first address of a pull or merge request in TEXT, "" if there is none."""
     for word in text.split():
-        word = word.strip("\"'<>()[],.")
-        if word.startswith("https://") and ("/pull/" in word or "/merge_requests/" in word):
+        word = word.strip("\"'<>()[],.").partition("?")[0]
+        if word.startswith("https://") and "@" not in word and ("/pull/" in word or "/merge_requests/" in word):
             return word
     return ""
 
@@ -3018,7 +3042,7 @@ def pipelines_in(command):
     return [pipeline for pipeline in pipelines if pipeline]
 
 
-OWN_NAMES = (NAME, "session_contract.py", __file__.rpartition("/")[2])
+OWN_NAMES = (NAME, "session_contract.py", slashed(__file__).rpartition("/")[2])
 
 
 def is_idle(pipeline):
@@ -3686,7 +3710,7 @@ def led(low, start, at, clause):
         tails = [" ".join(words[n:]) for n in range(len(words))]
         word = next((tail for tail in tails if "|" + tail + "|" in OPENERS and bare.endswith(tail)), "")
         word = word or next((tail for tail in CJK_OPENERS.split("|") if bare.endswith(tail)), "")
-        if not word and words[-1].isdigit() and gap[0] in ".)":
+        if not word and words[-1].isdigit() and gap.startswith((".", ")")):
             word = words[-1]                           # the number of a list's entry
         if not word:
             return clause and joined
@@ -3902,7 +3926,7 @@ def next_contract(contract, stop, verdict, now):
             contract["shipped"] + contract["artifacts"])[-200:])
     elif verdict.cls == "ALLOW-WAITING":
         after["standing"] = "waiting"
-        after["waiting"] = {"what": ", ".join(verdict.wakes), "at": now, "until": verdict.until}
+        after["waiting"] = {"what": verdict.waits, "at": now, "until": verdict.until}
     after["tickets"] = after["tickets"] + [t for t in verdict.tickets if t not in after["tickets"]]
     crons = [digest(c["prompt"]) for c in stop.crons if isinstance(c.get("prompt"), str)]
     after["crons"] = [d for d in contract["crons"] if d not in crons][-50:] + crons[-50:]
@@ -3990,7 +4014,7 @@ def work_owes(case):
     if contract["check"] and check is None:
         return Verdict(cls="CHECK")
     if contract["check"] and check[0] != 0:
-        return Verdict(cls="BLOCK", why=check_why(contract["check"], *check))
+        return Verdict(cls="BLOCK", why=check_why(contract["check"], check[0]), output=check[1])
     if contract["check"]:
         return Verdict(cls="ALLOW-MET", why=f"checked: {contract['check']} exits 0.")
     if contract["claim"]:
@@ -4006,9 +4030,9 @@ def work_owes(case):
 UNCLAIMED = "nobody has claimed the condition as met"
 
 
-def check_why(command, status, lines):
-    end = "ran out of time" if status is None else f"exits {status}"
-    return f"the operator's check {one_line(command, 80)} {end}" + (f": {lines}" if lines else "")
+def check_why(command, status):
+    return f"the operator's check {one_line(command, 80)} " + (
+        "ran out of time" if status is None else f"exits {status}")
 
 
 def work_excuses(case):
@@ -4030,9 +4054,10 @@ def waits_for(case):
 
 
 def waiting(wakes):
-    """The Verdict for a turn that waits for WAKES: ((ticket, words, time or 0), ...)."""
-    return Verdict(cls="ALLOW-WAITING", wakes=tuple(wake[1] for wake in wakes),
-                   tickets=tuple(wake[0] for wake in wakes if wake[0]), until=max(wake[2] for wake in wakes))
+    """The Verdict for a turn that waits for WAKES: ((ticket, name, time or 0, label), ...)."""
+    return Verdict(cls="ALLOW-WAITING", wakes=tuple((wake[1] + wake[3]).rstrip() for wake in wakes),
+                   waits=", ".join(wake[1] for wake in wakes), until=max(wake[2] for wake in wakes),
+                   tickets=tuple(wake[0] for wake in wakes if wake[0]))
 
 
 def bounds_of_work(case):
@@ -4049,7 +4074,7 @@ def run_owes(case):
     run, (state, fault) = case.contract["run"], case.evidence.run
     if state in run["terminal"]:
         return Verdict(cls="ALLOW-MET", why=f"the run's {run['field']} is {state}.")
-    return Verdict(cls="BLOCK", why=f"the run has not ended: {fault or run['field'] + ' is ' + str(state)}, "
+    return Verdict(cls="BLOCK", why=f"the run has not ended: {fault or run['field'] + ' is ' + one_line(state, 60)}, "
                                     f"it ends at {' or '.join(run['terminal'])} ({run['file']})")
 
 
@@ -4120,18 +4145,23 @@ def asks_for_artifact(condition):
 
 
 def wakes_of(case):
-    """((ticket, words, time), ...) for each thing that the client itself says will wake this session."""
+    """((ticket, name, time, label), ...) of what the client itself says will wake this session.
+
+    The label is what the agent calls it, or its command: shown, and never stored.
+    """
     wakes = []
     for task in case.stop.tasks:
         if task.get("status", "running") != "running" or (case.settings.print_mode and task.get("type") != "subagent"):
             continue
-        name = one_line(str(task.get("description") or task.get("command") or ""), 60)
-        wakes.append((str(task.get("id")), f"{task.get('type', 'task')} {task.get('id')} {name}".rstrip(), 0))
+        name = one_line(f"{task.get('type', 'task')} {task.get('id')}", 60)
+        wakes.append((one_line(str(task.get("id")), 60), name, 0,
+                      " " + one_line(str(task.get("description") or task.get("command") or ""), 60)))
     for cron in () if case.settings.print_mode else case.stop.crons:
         # One without a schedule fires when the agent's call said, which the transcript shows.
         wait = cron_wait(cron["schedule"], case.now) if "schedule" in cron else case.contract["wakeup"] - case.now
         if wait is not None and 0 < wait <= case.settings.wakeup_hours * 3600:
-            wakes.append(("", f"schedule {cron.get('id')} in {span_words(wait)}", case.now + wait))
+            name = one_line(f"schedule {cron.get('id')}", 60)
+            wakes.append(("", f"{name} in {span_words(wait)}", case.now + wait, ""))
     return tuple(wakes)
 
 
@@ -4335,7 +4365,7 @@ def block_text(contract, stop, verdict, settings):
     owed = items_in(contract, OPEN)
     lines = [HELD, "condition: " + cut(quoted(contract), 400 if first else 160)]
     if verdict.why:
-        lines.append(f"seen: {cut(verdict.why, 400 if first else 250)}")
+        lines.append(f"seen: {cut(verdict.reason, 400 if first else 250)}")
     if stop.hits:
         seen = {}
         for rule, family, *_ in stop.hits:
@@ -4359,7 +4389,7 @@ def block_text(contract, stop, verdict, settings):
 
 def hold_line(contract, stop, verdict, settings):
     """The operator's one line for a hold, with the release that works from any terminal."""
-    reasons = list(dict.fromkeys(hit[1] for hit in stop.hits)) or ([verdict.why] if verdict.why else [])
+    reasons = list(dict.fromkeys(hit[1] for hit in stop.hits)) or ([verdict.reason] if verdict.why else [])
     if verdict.owed:
         reasons.append(tally(contract))
     return (f"{NAME}: turn held ({'; '.join(reasons)}). \"stop\" releases, or in another terminal: "
@@ -4451,7 +4481,45 @@ class Store:
         return f"{self.logs}/.{name}.old.jsonl"
 
     def load(self, name):
-        return load_contract(read_file(self.contract_path(name), LIMITS["contract"]), name)
+        self.check()
+        path = self.contract_path(name)
+        why = self.distrust(path)
+        return Loaded(kind="foreign", why=why) if why else load_contract(read_file(path, LIMITS["contract"]), name)
+
+    def read(self, name, limit):
+        """The bytes of a file that the operator put beside the contracts, None if there is none."""
+        self.check()
+        path = f"{self.path}/{name}"
+        why = self.distrust(path)
+        if why:
+            raise StoreError(f"cannot trust {path}: {why}")
+        return read_file(path, limit)
+
+    def check(self):
+        """StoreError where another user could put a contract into the store, or lead our writing out of it."""
+        for path in (self.path, self.contracts, self.logs):
+            why = self.distrust(path) or (path != self.path and is_link(path) and "it is a symbolic link")
+            if why:
+                raise StoreError(f"cannot trust {path}: {why}; it must be a folder of your own, of mode 700")
+
+    def distrust(self, path):
+        """Why PATH may be another user's doing; "" if it is not there, or only the operator or root can have made it.
+
+        A contract holds turns, speaks to the model and runs a check. For root the owner of the folder in which the
+        store stands is an operator too, as in a container: that user can have the client run anything as it is.
+        """
+        if fs.__name__ != "posix":
+            return ""                           # Windows has access lists instead, which are not read here
+        try:
+            me, known = fs.geteuid(), {0, fs.geteuid()}
+            for status in (fs.lstat(path), fs.stat(path)):      # a link, and what it leads to
+                if me == 0 and status.st_uid:
+                    known.add(fs.stat(self.path.rpartition("/")[0] or "/").st_uid)
+                if status.st_uid not in known:
+                    return f"it belongs to user {status.st_uid}"
+        except OSError:
+            return ""                           # reading it will say what is wrong
+        return "every user can write it" if status.st_mode & 0o002 else ""
 
     def locked(self):
         """A context in which no other process of ours changes the store. StoreError after LIMITS["lock"] seconds."""
@@ -4486,6 +4554,7 @@ class Store:
 
     def make(self):
         """The store's directories, private to the operator."""
+        self.check()
         for path in (self.contracts, self.logs):
             try:
                 fs.stat(path)
@@ -4494,6 +4563,7 @@ class Store:
                     self.make_tree(path)
                 except OSError as error:
                     raise StoreError(f"cannot make {path}: {error.strerror}") from None
+                self.check()                    # another process may have been faster
 
     def make_tree(self, path):
         try:
@@ -4514,7 +4584,9 @@ class Store:
         """VALUE as JSON to PATH by way of TEMPORARY, which is beside it."""
         data = dump_json(value).encode() + b"\n"
         try:
-            fd = fs.open(temporary, fs.O_WRONLY | fs.O_CREAT | fs.O_TRUNC | getattr(fs, "O_NOFOLLOW", 0), 0o600)
+            if exists(temporary) or is_link(temporary):
+                fs.unlink(temporary)            # of a killed process; or a fifo, which would never open
+            fd = fs.open(temporary, fs.O_WRONLY | fs.O_CREAT | fs.O_EXCL, 0o600)
             try:
                 write_all(fd, data)
                 if durable:
@@ -4549,7 +4621,7 @@ class Store:
                 if size > LIMITS["log"]:
                     fs.replace(path, self.old_log_path(record["session"]))
                     fs.close(fd)
-                    fd, size = fs.open(path, fs.O_RDWR | fs.O_APPEND | fs.O_CREAT, 0o600), 0
+                    fd, size = fs.open(path, fs.O_RDWR | fs.O_APPEND | fs.O_CREAT | fs.O_EXCL, 0o600), 0
                 fs.lseek(fd, max(0, size - 1), 0)
                 torn = size and fs.read(fd, 1) != b"\n"       # a killed process leaves half a line at the most
                 write_all(fd, (b"\n" if torn else b"") + dump_json(record).encode() + b"\n")
@@ -4568,22 +4640,47 @@ class Store:
         return {}
 
     def sweep(self, now):
-        """Remove what ended sessions and killed processes left LIMITS["sweep"] seconds ago; live ones never."""
-        for folder, ending in ((self.contracts, ".json"), (self.logs, ".jsonl")):
+        """Remove what ended sessions and killed processes left LIMITS["sweep"] seconds ago; live ones never.
+
+        Only what is named as ours is, and a log only if it is one: the folder may have been somebody's before.
+        """
+        for folder, dot, ending in ((self.contracts, "", ".json"), (self.contracts, ".", ".tmp"),
+                                    (self.contracts, ".", ".broken-"), (self.logs, "", ".jsonl"),
+                                    (self.logs, ".", ".old.jsonl")):
             for entry in fs.listdir(folder):
-                name = entry[1:].partition(".old.")[0] if entry.startswith(".") else entry[:-len(ending)]
+                name, mark, tail = entry[len(dot):].rpartition(ending)
+                if not (entry.startswith(dot) and mark and name and name == session_file(name)
+                        and (tail.isdecimal() if ending == ".broken-" else not tail)):
+                    continue
+                path = f"{folder}/{entry}"
                 try:
-                    if now - fs.stat(f"{folder}/{entry}").st_mtime < LIMITS["sweep"]:
+                    if now - fs.stat(path).st_mtime < LIMITS["sweep"]:
                         continue
-                    found = self.load(name) if folder == self.logs or not entry.startswith(".") else Loaded()
-                    if found.kind == "none" or (found.kind == "ok" and found.contract["state"] not in LIVE):
-                        fs.unlink(f"{folder}/{entry}")
+                    found = self.load(name) if folder == self.logs or not dot else Loaded()
+                    ended = found.kind == "none" or (found.kind == "ok" and found.contract["state"] not in LIVE)
+                    if ended and (folder == self.contracts or self.is_log(path, name)):
+                        fs.unlink(path)
                 except (OSError, StoreError):
-                    continue        # another process was faster, or it is not ours to remove
+                    continue        # another process was faster, or it cannot be read
+
+    def is_log(self, path, name):
+        """Whether PATH is an empty file or the log of session NAME."""
+        line = read_head(path)[:1]
+        return not file_size(path) or bool(line) and line[0].get("session") == name
 
 
-def read_tail(path, limit, start=0):
-    """(bytes, offset, size) of the end of PATH, at most LIMIT bytes, not before START; bytes is None if unreadable."""
+def is_link(path):
+    try:
+        return fs.lstat(path).st_mode & 0o170000 == 0o120000
+    except OSError:
+        return False
+
+
+def read_tail(path, limit, start=0, most=float("inf")):
+    """(bytes, offset, size) of the end of PATH, or of its first MOST bytes; at most LIMIT bytes, not before START.
+
+    Bytes is None if it cannot be read.
+    """
     try:
         fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0) | getattr(fs, "O_BINARY", 0))
     except (OSError, ValueError):
@@ -4592,7 +4689,7 @@ def read_tail(path, limit, start=0):
         status = fs.fstat(fd)
         if status.st_mode & 0o170000 != 0o100000:       # a fifo or a device would never end
             return None, 0, 0
-        size = status.st_size
+        size = min(status.st_size, most)
         start = max(start if start <= size else 0, size - limit)      # one that shrank is read anew
         fs.lseek(fd, start, 0)
         data = b""
@@ -4616,14 +4713,8 @@ def last_text(path):
 
 def read_head(path):
     """The rows in the first 64 KB of a transcript; [] if there is none yet."""
-    try:
-        fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0)) if isinstance(path, str) and path else -1
-        data = fs.read(fd, 1 << 16) if fd >= 0 else b""
-    except (OSError, ValueError):
-        return []
-    rows = [parse_json(line)[0] for line in data.split(b"\n")[:-1]]
-    if fd >= 0:
-        fs.close(fd)
+    data = read_tail(path, 1 << 16, 0, 1 << 16)[0] if isinstance(path, str) and path else None
+    rows = [parse_json(line)[0] for line in (data or b"").split(b"\n")[:-1]]
     return [row for row in rows if isinstance(row, dict)]
 
 
@@ -4633,8 +4724,14 @@ def contracts_in(store):
         names = sorted(fs.listdir(store.contracts))
     except OSError:
         return []
-    loaded = [store.load(name[:-len(".json")]) for name in names if name.endswith(".json") and name[0] != "."]
-    return [found.contract for found in loaded if found.kind == "ok"]
+    found = []
+    for name in (name[:-len(".json")] for name in names if name.endswith(".json")):
+        if name and name == session_file(name):         # any other name may not stand in a command that we print
+            try:
+                found.append(store.load(name).contract)
+            except StoreError:
+                store.check()                           # one file that cannot be read does not hide the others
+    return [contract for contract in found if contract]
 
 
 def file_size(path):
@@ -4691,7 +4788,7 @@ def run_check(command, cwd, environ, seconds):
         child = subprocess.Popen(["sh", "-c", command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.STDOUT, cwd=cwd if os.path.isdir(cwd) else None, env=environ,
                                  start_new_session=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:      # a NUL or a lone surrogate in it is a ValueError
         return 127, str(error)
     with child:
         while time.monotonic() < end:
@@ -4779,13 +4876,13 @@ class Hook:
         cap = self.environ.get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "")
         printing = (self.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
                     or self.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0")
-        values = {"cap": int(cap) if cap.isdigit() else HOST_CAP, "observe": self.switch == "observe",
+        values = {"cap": int(cap) if cap.isdecimal() and len(cap) < 10 else HOST_CAP, "observe": self.switch == "observe",
                   "command": own_command(), "print_mode": printing}
         pins = values["pins"] = {}
         for name, read in (("config.json", read_config), ("phrases.json", read_phrases), ("policy.md", read_policy)):
             path = f"{self.store.path}/{name}"
             try:
-                data = read_file(path, 1 << 20)
+                data = self.store.read(name, 1 << 20)
                 if data is not None:
                     pins[name] = digest(data.decode("utf-8", "replace"))
                     values.update(read(data, path))
@@ -4804,7 +4901,7 @@ class Hook:
 
     def presence(self):
         """The operator's absence, {} while present or once its end has come."""
-        value = parse_json(read_file(f"{self.store.path}/presence.json", 1 << 16) or b"{}")[0]
+        value = parse_json(self.store.read("presence.json", 1 << 16) or b"{}")[0]
         if not isinstance(value, dict) or not value.get("away"):
             return {}
         until = value.get("until")
@@ -4912,7 +5009,7 @@ class Hook:
                 contract = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
                 away = heard["intent"] == "arm" and fold(self.payload["prompt"]).startswith(AWAY_WORDS)
                 prompt = Prompt(heard=heard, away=away, session=self.name,
-                                mode=str(self.payload.get("permission_mode") or ""),
+                                mode="plan" if self.payload.get("permission_mode") == "plan" else "",
                                 size=file_size(self.payload.get("transcript_path")))
                 if contract:
                     self.note_killed(contract, settings)
@@ -5204,9 +5301,11 @@ def unsaved(verdict, evidence, stop, settings):
 def client_process(environ):
     """The client process, told apart from another one with the same number by its start; "" if unknown."""
     pid = environ.get("CLAUDE_PID", "")
+    if not (pid.isascii() and pid.isdecimal()):
+        return ""
     try:
-        stat = read_file(f"/proc/{int(pid)}/stat", 4096) or b""
-    except (StoreError, ValueError):
+        stat = read_file(f"/proc/{pid}/stat", 4096) or b""
+    except StoreError:
         stat = b""
     return pid and f"{pid} {stat.rpartition(b')')[2].split()[19].decode()}" if stat else pid
 
@@ -5280,10 +5379,10 @@ def dicts_in(value):
 
 def own_command():
     """How a shell calls this file: the launcher of an installed copy, else the interpreter and the file."""
-    home = __file__.rpartition("/")[0]
+    home = slashed(__file__).rpartition("/")[0]
     if home.endswith("/" + HOOK_DIR):
         return shell_word(f"{home}/{LAUNCHER}")
-    return f"{shell_word(sys.executable or 'python3')} {shell_word(__file__)}"
+    return f"{shell_word(slashed(sys.executable or 'python3'))} {shell_word(slashed(__file__))}"
 
 
 def shell_word(text):
@@ -5367,6 +5466,7 @@ def run_command(arguments):
     """Carry out one command; its exit status: 0 done, 1 refused or failed, 64 wrong usage."""
     import os
     import time
+    os.umask(os.umask(0o022) | 0o022)       # what a command makes, and what it starts, is for nobody else to write
     parser = command_parser()
     try:
         args = parser.parse_args(arguments)
@@ -6469,7 +6569,7 @@ class Place:
         import os
         config = config_dir(environ)
         try:
-            self.settings = f"{config if scope == 'user' else os.getcwd()}/{SCOPES[scope]}"
+            self.settings = f"{config if scope == 'user' else slashed(os.getcwd())}/{SCOPES[scope]}"
         except FileNotFoundError:
             raise Refusal("the working directory is gone; go to the project's") from None
         self.home = f"{config}/{HOOK_DIR}"
@@ -6496,13 +6596,13 @@ def hook_entries(command):
 def launcher_text(python, home):
     """The launcher for an interpreter and the folder it lies in."""
     text = LAUNCHER_TEXT.replace("@OTHERS@", OTHER_PYTHONS).replace("@HOME@", shell_word(home))
-    return text.replace("@PYTHON@", shell_word(python))
+    return text.replace("@PYTHON@", shell_word(slashed(python)))
 
 
 def launcher_python(text):
     """The interpreter that a launcher names, "" if none can be read."""
     import re
-    found = re.search("\np='?(/.*?)'?\r?\n", text)
+    found = re.search("\np='?((?:[A-Za-z]:)?/.*?)'?\r?\n", text)
     return found[1].replace("'\\''", "'") if found else ""
 
 
@@ -6526,7 +6626,7 @@ def write_whole(path, data, mode=None):
             file.write(data)
             file.flush()
             os.fsync(fd)
-        if old and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
+        if old and fs.__name__ == "posix" and (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
             os.chown(temporary, old.st_uid, old.st_gid)     # run by root: the file stays its owner's
         os.chmod(temporary, mode or (old.st_mode & 0o7777 if old else 0o600))
         os.replace(temporary, path)
@@ -6881,11 +6981,13 @@ def store_findings(environ):
     for path in filter(os.path.lexists, (store.path, store.contracts, store.logs)):
         folder, status = os.path.isdir(path), os.stat(path, follow_symlinks=os.path.exists(path))
         mode, owner = status.st_mode & 0o777, status.st_uid
+        private = fs.__name__ != "posix" or mode == 0o700       # Windows has access lists instead
         for wrong, name, what, mend in (
                 (os.path.islink(path), "store-link", "is a symbolic link", "Make it a directory of its own"),
                 (not folder, "store-kind", "is no directory", "Move it away"),
-                (owner != os.geteuid(), "store-owner", f"belongs to user {owner}", "Run `chown -R` on it"),
-                (folder and mode != 0o700, "store-mode", f"has mode {mode:o}, not 700", f"Run `chmod 700 {path}`"),
+                (fs.__name__ == "posix" and owner != os.geteuid(), "store-owner", f"belongs to user {owner}", "Run `chown -R` on it"),
+                (folder and not private, "store-mode", f"has mode {mode:o}, not 700",
+                 f"Run `chmod 700 {shell_word(path)}`"),
                 (folder and not os.access(path, 7), "store-denied", "cannot be written", "See where it stands")):
             if wrong:
                 yield name, f"the store {path} {what}", mend
