@@ -120,6 +120,9 @@ LIMITS = {
     "first": 1500, "later": 600, "steady": 200,     # bytes of injected text
     "calls": 256,               # digests of tool calls kept
     "sweep": 30 * 86400,        # seconds until an ended session is swept
+    "swept": 200,               # files of each kind that one arming looks at for that
+    "kin": 64,                  # contracts, of those that changed last, that a cleared session looks at for its own
+    "ticked": 200,              # entries of the client's to-do list that stay in the ledger once completed
 }
 
 ARTIFACTS = ("pr", "review")
@@ -324,7 +327,15 @@ def read_file(path, limit):
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error.strerror}") from None
     finally:
+        close(fd)
+
+
+def close(fd):
+    """Close what was only read or locked: nothing is lost if that fails, and the descriptor is gone all the same."""
+    try:
         fs.close(fd)
+    except OSError:
+        pass
 
 
 class JsonDialect:
@@ -3861,6 +3872,13 @@ def absorb(contract, evidence, settings, now):
     return follow_todos(after, evidence.todos, now) if settings.todo else after
 
 
+def at_transcript(contract, path):
+    """CONTRACT for an event with the transcript at PATH: another one than before has not been read at all."""
+    if contract["transcript"] in ("", path) or not isinstance(path, str) or not path:
+        return contract
+    return {**contract, "transcript": path, "read_to": 0, "prompt_mark": 0}
+
+
 def follow_todos(contract, changes, now):
     """The client's to-do list in the ledger. An entry that a hold has named stays until it is completed or waived."""
     items, number = list(contract["items"]), contract["next_item"]
@@ -3878,7 +3896,8 @@ def follow_todos(contract, changes, now):
             items.append({"id": f"i{number}", "text": one_line(text), "state": OPEN, "source": "todo", "key": key,
                           "opened_at": now})
             number += 1
-    return {**contract, "items": items, "next_item": number}
+    ticked = [item["id"] for item in items if item["state"] == DONE and not proved(item)][:-LIMITS["ticked"]]
+    return {**contract, "items": [item for item in items if item["id"] not in ticked], "next_item": number}
 
 
 def decide(contract, stop, evidence, settings, now, malformed=""):
@@ -4549,7 +4568,7 @@ class Store:
 
     def __exit__(self, *failure):
         if self.lock_fd is not None:
-            fs.close(self.lock_fd)
+            close(self.lock_fd)
             self.lock_fd = None
 
     def make(self):
@@ -4583,6 +4602,10 @@ class Store:
     def write(self, path, temporary, value, durable):
         """VALUE as JSON to PATH by way of TEMPORARY, which is beside it."""
         data = dump_json(value).encode() + b"\n"
+        # What is larger could not be read back; and an armed contract leaves room for its release.
+        limit = LIMITS["contract"] - (1 << 16) * (value.get("state") == ARMED)
+        if len(data) > limit:
+            raise StoreError(f"cannot write {path}: it would be larger than {limit} bytes")
         try:
             if exists(temporary) or is_link(temporary):
                 fs.unlink(temporary)            # of a killed process; or a fifo, which would never open
@@ -4644,19 +4667,20 @@ class Store:
 
         Only what is named as ours is, and a log only if it is one: the folder may have been somebody's before.
         """
-        for folder, dot, ending in ((self.contracts, "", ".json"), (self.contracts, ".", ".tmp"),
-                                    (self.contracts, ".", ".broken-"), (self.logs, "", ".jsonl"),
-                                    (self.logs, ".", ".old.jsonl")):
-            for entry in fs.listdir(folder):
-                name, mark, tail = entry[len(dot):].rpartition(ending)
-                if not (entry.startswith(dot) and mark and name and name == session_file(name)
-                        and (tail.isdecimal() if ending == ".broken-" else not tail)):
-                    continue
-                path = f"{folder}/{entry}"
+        for folder, forms in ((self.contracts, (("", ".json"), (".", ".tmp"), (".", ".broken-"))),
+                              (self.logs, (("", ".jsonl"), (".", ".old.jsonl")))):
+            try:
+                entries = fs.listdir(folder)
+            except OSError:
+                continue            # it can wait for the next arming
+            # Of a store with thousands of files a part each time, another one each second: an arming must stay quick.
+            start = int(now) * LIMITS["swept"] % max(1, len(entries))
+            for entry in (entries[start:] + entries[:start])[:LIMITS["swept"]]:
+                name, path = name_in(entry, forms), f"{folder}/{entry}"
                 try:
-                    if now - fs.stat(path).st_mtime < LIMITS["sweep"]:
+                    if not name or now - fs.stat(path).st_mtime < LIMITS["sweep"]:
                         continue
-                    found = self.load(name) if folder == self.logs or not dot else Loaded()
+                    found = self.load(name) if folder == self.logs or entry[0] != "." else Loaded()
                     ended = found.kind == "none" or (found.kind == "ok" and found.contract["state"] not in LIVE)
                     if ended and (folder == self.contracts or self.is_log(path, name)):
                         fs.unlink(path)
@@ -4669,6 +4693,16 @@ class Store:
         return not file_size(path) or bool(line) and line[0].get("session") == name
 
 
+def name_in(entry, forms):
+    """The session id of a file that is named as one of FORMS, (what stands before it, its ending); "" for others."""
+    for dot, ending in forms:
+        name, mark, tail = entry[len(dot):].rpartition(ending)
+        if entry.startswith(dot) and mark and name and name == session_file(name) and (
+                tail.isdecimal() if ending[-1] == "-" else not tail):
+            return name
+    return ""
+
+
 def is_link(path):
     try:
         return fs.lstat(path).st_mode & 0o170000 == 0o120000
@@ -4679,12 +4713,14 @@ def is_link(path):
 def read_tail(path, limit, start=0, most=float("inf")):
     """(bytes, offset, size) of the end of PATH, or of its first MOST bytes; at most LIMIT bytes, not before START.
 
-    Bytes is None if it cannot be read.
+    Bytes is None if there is no such file; StoreError if there is one and it cannot be read.
     """
     try:
         fd = fs.open(path, fs.O_RDONLY | getattr(fs, "O_NONBLOCK", 0) | getattr(fs, "O_BINARY", 0))
-    except (OSError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         return None, 0, 0
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
     try:
         status = fs.fstat(fd)
         if status.st_mode & 0o170000 != 0o100000:       # a fifo or a device would never end
@@ -4699,10 +4735,10 @@ def read_tail(path, limit, start=0, most=float("inf")):
                 break
             data += piece
         return data, start, size
-    except OSError:
-        return None, 0, 0
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror}") from None
     finally:
-        fs.close(fd)
+        close(fd)
 
 
 def last_text(path):
@@ -4713,25 +4749,36 @@ def last_text(path):
 
 def read_head(path):
     """The rows in the first 64 KB of a transcript; [] if there is none yet."""
-    data = read_tail(path, 1 << 16, 0, 1 << 16)[0] if isinstance(path, str) and path else None
+    try:
+        data = read_tail(path, 1 << 16, 0, 1 << 16)[0] if isinstance(path, str) and path else None
+    except StoreError:
+        data = None
     rows = [parse_json(line)[0] for line in (data or b"").split(b"\n")[:-1]]
     return [row for row in rows if isinstance(row, dict)]
 
 
-def contracts_in(store):
-    """Every readable contract in the store."""
+def contracts_in(store, newest=0):
+    """Every readable contract in the store, or of the NEWEST files alone: those that were written last."""
     try:
         names = sorted(fs.listdir(store.contracts))
     except OSError:
         return []
+    if 0 < newest < len(names):
+        names = sorted(names, key=lambda name: file_time(f"{store.contracts}/{name}"))[-newest:]
     found = []
-    for name in (name[:-len(".json")] for name in names if name.endswith(".json")):
-        if name and name == session_file(name):         # any other name may not stand in a command that we print
-            try:
-                found.append(store.load(name).contract)
-            except StoreError:
-                store.check()                           # one file that cannot be read does not hide the others
+    for name in (name_in(entry, (("", ".json"),)) for entry in names):
+        try:                        # any other name may not stand in a command that we print
+            found += [store.load(name).contract] if name else []
+        except StoreError:
+            store.check()           # one file that cannot be read does not hide the others
     return [contract for contract in found if contract]
+
+
+def file_time(path):
+    try:
+        return fs.stat(path).st_mtime
+    except (OSError, ValueError):
+        return 0
 
 
 def file_size(path):
@@ -4909,7 +4956,8 @@ class Hook:
 
     def set_presence(self, value):
         """Write the operator's absence; {} is a return (in the lock)."""
-        self.store.write(f"{self.store.path}/presence.json", f"{self.store.path}/.presence.tmp", value, True)
+        # The temporary file lies where the sweep comes by.
+        self.store.write(f"{self.store.path}/presence.json", f"{self.store.contracts}/.presence.tmp", value, True)
 
     def return_text(self):
         """What waited, what stopped and what went on while the operator was away, over all sessions."""
@@ -4953,8 +5001,8 @@ class Hook:
         links = [row.get("forkedFrom") for row in head if isinstance(row.get("forkedFrom"), dict)]
         names = {session_file(row.get("sessionId")) for row in links + head} | {
             session_file(str(self.payload.get("transcript_path")).rpartition("/")[2].partition(".jsonl")[0])}
-        if self.payload["source"] == "clear":
-            names |= {c["session"] for c in contracts_in(self.store) if pid and c["pid"] == pid}
+        if self.payload["source"] == "clear" and pid:
+            names |= {c["session"] for c in contracts_in(self.store, LIMITS["kin"]) if c["pid"] == pid}
         found = [self.store.load(name).contract for name in sorted(names - {"", self.name})]
         live = [contract for contract in found if contract and contract["state"] in LIVE]
         return max(live, key=lambda contract: contract["changed_at"]) if live else None
@@ -5007,6 +5055,7 @@ class Hook:
             with self.store.locked():
                 loaded = self.store.load(self.name)
                 contract = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
+                contract = contract and at_transcript(contract, self.payload.get("transcript_path"))
                 away = heard["intent"] == "arm" and fold(self.payload["prompt"]).startswith(AWAY_WORDS)
                 prompt = Prompt(heard=heard, away=away, session=self.name,
                                 mode="plan" if self.payload.get("permission_mode") == "plan" else "",
@@ -5027,7 +5076,8 @@ class Hook:
                     self.store.sweep(self.now)
         except StoreError as error:
             done = {"arm": "ARMED", "disarm": "RELEASED", "pause": "PAUSED"}.get(heard["intent"], "SAVED")
-            return tell(fault_line("store", why=f"NOT {done}: {error}", then="This session is as it was before."))
+            fault = fault_line("store", why=f"NOT {done}: {error}", then="This session is as it was before.")
+            return tell("\n".join([fault, *(f"{NAME}: {note}" for note in self.notes)]))
         return self.answer("UserPromptSubmit", answer)
 
     def on_broken(self, loaded, heard, settings):
@@ -5035,11 +5085,11 @@ class Hook:
         words = heard["command"] or (heard["intent"],)
         if words[0] not in ("disarm", "stop"):
             with self.store.locked():
-                self.log_change({**CONTRACT, "session": self.name}, words[0], "PROMPT")
+                self.noted(lambda: self.log_change({**CONTRACT, "session": self.name}, words[0], "PROMPT"))
             return self.answer("UserPromptSubmit", Answer(system=self.fault_of(loaded)))
         with self.store.locked():
             aside = self.store.set_aside(self.name, self.now)
-            self.log_change({**CONTRACT, "session": self.name, "state": DISARMED}, heard["rule"])
+            self.noted(lambda: self.log_change({**CONTRACT, "session": self.name, "state": DISARMED}, heard["rule"]))
         return self.answer("UserPromptSubmit", Answer(
             system=f"{NAME}: released; the broken contract file is now {aside}.",
             context=context("released by the operator; turns end freely again.")))
@@ -5122,7 +5172,11 @@ class Hook:
 
     def evidence_for(self, contract):
         """Evidence from the transcript, and from the files that the contract's mode looks at."""
-        evidence = transcript_evidence(self.payload.get("transcript_path"), contract)
+        try:
+            evidence = transcript_evidence(self.payload.get("transcript_path"), contract)
+        except StoreError as error:
+            self.notes.append(f"{error}; the message and the ledger alone decide")
+            evidence = Evidence()
         if contract["mode"] == "run":
             evidence = evidence.replace(run=run_state(contract["run"]))
         return evidence.replace(away=bool(self.presence())) if contract["mode"] == "away" else evidence
@@ -5179,7 +5233,7 @@ class Hook:
         """The contract to judge by. For a malformed file: a blank one that counts on from the log."""
         loaded = self.store.load(self.name)
         if loaded.kind == "ok":
-            return loaded.contract
+            return at_transcript(loaded.contract, self.payload.get("transcript_path"))
         if not malformed:
             return {**CONTRACT, "session": self.name, "state": DISARMED}        # gone since it was first looked for
         last = self.store.last_record(self.name)
@@ -5266,12 +5320,13 @@ class Hook:
 
     def answer(self, event, answer):
         """ANSWER as the JSON that EVENT understands."""
+        notes = [f"{NAME}: {note}" for note in self.notes]
         if answer.reply:
-            return tell("", decision="block", reason=answer.reply, hookSpecificOutput={
+            return tell("", decision="block", reason="\n".join([*notes, answer.reply]), hookSpecificOutput={
                 "hookEventName": event, "suppressOriginalPrompt": True})
         if answer.halt:
-            return tell("", **{"continue": False, "stopReason": answer.halt})
-        system = "\n".join([answer.system] * bool(answer.system) + [f"{NAME}: {note}" for note in self.notes])
+            return tell("", **{"continue": False, "stopReason": "\n".join([*notes, answer.halt])})
+        system = "\n".join([answer.system] * bool(answer.system) + notes)
         if not answer.context:
             return tell(system)
         return tell(system, hookSpecificOutput={"hookEventName": event, "additionalContext": answer.context})
@@ -5614,14 +5669,25 @@ def change_contract(args, environ, now, change, what, cls="CHANGE", **facts):
         with store.locked():
             before = live_contract(store, name)
             after = change(before)
+            record = log_record(after, cls, now, Hook({}, environ, now).identity(), event="command", rules=[what],
+                                **facts)
             if after != before:
                 store.save(after, durable=True)
-            hook = Hook({}, environ, now)
-            store.log(log_record(after, cls, now, hook.identity(), event="command", rules=[what], **facts))
+                log_or_tell(store, record)
+            else:
+                store.log(record)       # the line is all that there is
     except StoreError as error:
         raise Refusal(f"{error}; nothing changed. In a sandboxed shell, allow writing to {store.path} (the sandbox's "
                       "filesystem.allowWrite setting) or set SESSION_CONTRACT_DIR to a writable place") from None
     return after
+
+
+def log_or_tell(store, record):
+    """Log what stands in the contract already; if that fails it stands all the same, and the missing line is told."""
+    try:
+        store.log(record)
+    except StoreError as error:
+        put(2, f"{NAME}: {error}; the log lacks a line\n")
 
 
 def cmd_status(args, environ, now):
@@ -5661,7 +5727,7 @@ def cmd_log(args, environ, now):
 def records_of(store, name):
     """Every line of a session's logs, oldest first."""
     lines = [line for path in (store.old_log_path(name), store.log_path(name))
-             for line in (read_file(path, 16 << 20) or b"").split(b"\n") if line]
+             for line in (read_tail(path, 16 << 20)[0] or b"").split(b"\n") if line]
     return [record for record, fault in map(parse_json, lines) if not fault and isinstance(record, dict)]
 
 
@@ -5904,24 +5970,34 @@ def cmd_arm(args, environ, now):
         if loaded.kind not in ("ok", "none"):
             raise Refusal(fault_line(loaded.kind, path=store.contract_path(name), why=loaded.why))
         live = loaded.contract if loaded.kind == "ok" and loaded.contract["state"] in LIVE else None
-        carried = args.old and carried_over(store, args.old, name, live, hook)
+        old = live_contract(store, session_file(args.old) or "?") if args.old else None
+        carried = old and carried_over(old, name, live)
         after, answer = hear(carried or live, Prompt(heard=heard, session=name), settings, now)
         after = {**after, "origin": "command", **{k: v for k, v in chosen.items() if v}}
         store.save(after, durable=True)
-        store.log(log_record(after, "CHANGE", now, hook.identity(), event="command", rules=["arm"]))
+        log_or_tell(store, log_record(after, "CHANGE", now, hook.identity(), event="command", rules=["arm"]))
+        if carried:                     # last: a process that dies between the two leaves one armed too many, not none
+            release_carried(store, old, name, hook)
     show(say("armed", after, now) if carried else answer.system)
 
 
-def carried_over(store, given, name, live, hook):
-    """The contract of session GIVEN for session NAME; the old one is released (in the lock)."""
-    old = live_contract(store, session_file(given) or "?")
+def carried_over(old, name, live):
+    """The contract OLD for session NAME."""
     if live:
         raise Refusal(f"session {name} is armed already; disarm it first")
-    gone = released(old, hook.now, f"carried over to {name}")
-    store.save(gone, durable=True)
-    store.log(log_record(gone, "CHANGE", hook.now, hook.identity(), event="command", rules=[f"carried over to {name}"]))
     return {**old, "session": name, "revision": 0, "transcript": "", "read_to": 0, "prompt_mark": 0, "armed_mark": 0,
             "calls": [], "keys": {}, "told": []}
+
+
+def release_carried(store, old, name, hook):
+    """Release the session of contract OLD, which session NAME has now (in the lock)."""
+    gone = released(old, hook.now, f"carried over to {name}")
+    try:
+        store.save(gone, durable=True)
+    except StoreError as error:
+        raise Refusal(f"session {name} is armed, but {gone['session']} could not be released: {error}") from None
+    log_or_tell(store, log_record(gone, "CHANGE", hook.now, hook.identity(), event="command",
+                                  rules=[f"carried over to {name}"]))
 
 
 def mode_of(args):
@@ -6090,7 +6166,10 @@ def checked_evidence(args, environ, contract, since, now):
 
 def command_fault(contract, command, since):
     """Why the session's transcript does not show that COMMAND ran well after SINCE; "" if it does."""
-    data, offset, _ = read_tail(contract["transcript"], LIMITS["transcript"])
+    try:
+        data, offset, _ = read_tail(contract["transcript"], LIMITS["transcript"])
+    except StoreError as error:
+        return str(error)
     if data is None:
         return "no transcript of this session can be read"
     return ran_well(rows_of(data, offset, offset == 0)[0], command, clock(since))

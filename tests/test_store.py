@@ -410,3 +410,63 @@ def test_a_contract_written_by_hand_keeps_what_it_does_not_know(armed):
     armed.change(note="of a later version")
     armed.stop()
     assert armed.contract["note"] == "of a later version"
+
+
+# --- growth ---------------------------------------------------------------------------------------
+
+def test_a_store_of_many_sessions_is_swept_in_parts(tmp_path, monkeypatch):
+    """One arming looks at so many files and no more; one arming after the other gets at all of them."""
+    monkeypatch.setitem(sc.LIMITS, "swept", 10)
+    store = log_in(tmp_path)
+    for n in range(45):
+        for path in (store.contract_path(f"s{n}"), store.log_path(f"s{n}")):
+            store.write(path, path + ".tmp", {**sc.CONTRACT, "session": f"s{n}", "state": "disarmed" if n else "armed"},
+                        False)
+    month = time.time() + 31 * 86_400
+    store.sweep(month)
+    assert len(files_under(store.path)) == pytest.approx(70, abs=2)
+    for second in range(1, 60):
+        store.sweep(month + second)
+    assert files_under(store.path) == ["contracts/s0.json", "logs/s0.jsonl"]
+
+
+def test_a_ledger_that_could_not_be_read_back_is_not_written(armed):
+    room = sc.LIMITS["contract"] - (1 << 16) - os.path.getsize(armed.contract_path)
+    armed.change(message="x" * (room - 50))
+    before = armed.contract
+    run = armed.command("item", "add", "y" * 200)
+    assert run.code == 1 and "larger" in run.err and armed.contract == before
+    told(armed.prompt("stop"), "released")
+    assert armed.contract["state"] == "disarmed"
+
+
+def test_a_to_do_list_without_end_leaves_its_newest_entries_in_the_ledger():
+    contract = {**sc.CONTRACT, "session": "s1"}
+    for n in range(500):
+        contract = sc.follow_todos(contract, [(f"t{n}", f"entry {n}", False), (f"t{n}", f"entry {n}", True)], 1)
+    contract = sc.follow_todos(contract, [("open", "an open one", False)], 1)
+    assert len(contract["items"]) <= sc.LIMITS["ticked"] + 1 and contract["next_item"] == 502
+    assert [item["text"] for item in contract["items"]][-2:] == ["entry 499", "an open one"]
+
+
+def test_a_log_too_large_to_be_shown_whole_is_shown_from_its_end(armed):
+    with open(armed.log_path, "rb") as log:
+        line = log.read()
+    with open(armed.log_path, "wb") as log:
+        log.truncate(60 << 20)
+        log.seek(0, 2)
+        log.write(b"\n" + line)
+    run = armed.command("report")
+    assert run.code == 0 and armed.command("log").out.count(b"\n") == 1
+
+
+@pytest.mark.parametrize("older", [3, 80])
+def test_a_cleared_session_finds_its_own_among_many(tmp_path, armed, older):
+    """Of those that changed last so many are looked at: the one before the clear was the last of its process."""
+    armed.change(pid="4711")
+    store = sc.Store(armed.store)
+    for n in range(older):
+        store.save({**sc.CONTRACT, "session": f"older-{n}"})
+        os.utime(store.contract_path(f"older-{n}"), (1, 1))
+    armed.environ["CLAUDE_PID"] = "4711"
+    told(Session(tmp_path, "s2", CLAUDE_PID="4711").start("clear"), "--from s1")
