@@ -3029,12 +3029,12 @@ def pipelines_in(command):
     pipelines, words, word, quote, at = [[]], [], None, "", 0
     while at <= len(command):
         c = command[at:at + 1]
-        if quote:
-            quote, word = ("", word) if c == quote or not c else (quote, word + c)
+        if quote and c:
+            quote, word = ("", word) if c == quote else (quote, word + c)
         elif c in ("'", '"') and c:
             quote, word = c, word or ""
         elif c == "\\":
-            at, word = at + 1, (word or "") + command[at + 1:at + 2]
+            at, word = min(at + 1, len(command) - 1), (word or "") + command[at + 1:at + 2]
         elif c == "#" and word is None:
             at = (command + "\n").index("\n", at) - 1
         elif c == "&" and (word or "").endswith(">"):
@@ -3519,8 +3519,9 @@ def own_phrases(low, gated, own):
     found = []
     for intent, said in [(i, plain(p.strip())) for i in own or () if gated or i == "arm" for p in own[i] if p.strip()]:
         at = low.find(said)
-        edges = low[max(at, 1) - 1:max(at, 0)] + low[at + len(said):at + len(said) + 1]
-        if at >= 0 and not (said.isascii() and edges.strip("'\"").isalnum()):
+        while at >= 0 and said.isascii() and any(c.isalnum() for c in low[at - 1:at] + low[at + len(said):][:1]):
+            at = low.find(said, at + 1)
+        if at >= 0:
             found.append(("own." + intent, intent, at, at + len(said), at))
     return found
 
@@ -4250,13 +4251,13 @@ def arm(contract, prompt, settings, now):
 def obey(contract, before, prompt, settings, now):
     """The language-free form: `contract: stop`, `pause`, `status`. Answered without a model turn."""
     word = prompt.heard["command"][0]
-    if word in ("stop", "disarm") and contract:
+    if word == "stop" and contract:
         return released(contract, now, "contract: stop"), Answer(halt=say("released", contract))
     if word == "pause" and contract:
         return {**contract, "state": PAUSED, "changed_at": now}, Answer(halt=say("paused", contract))
-    if word in ("resume", "continue") and contract:
+    if word == "resume" and contract:
         return {**contract, "state": ARMED, "changed_at": now}, Answer(halt=say("resumed", contract))
-    if word in ("stop", "disarm", "pause", "resume", "continue"):
+    if word in ("stop", "pause", "resume"):
         return contract, Answer(reply=f"{NAME}: nothing is armed in this session.")
     if word == "status":
         return before, Answer(reply=status_text(before, now))
@@ -4585,13 +4586,15 @@ class Store:
                 self.check()                    # another process may have been faster
 
     def make_tree(self, path):
+        """PATH and what is missing above it; another process may make the same at the same time."""
         try:
-            fs.mkdir(path, 0o700)
+            try:
+                fs.mkdir(path, 0o700)
+            except FileNotFoundError:
+                self.make_tree(path.rpartition("/")[0])
+                fs.mkdir(path, 0o700)
         except FileExistsError:
             pass
-        except FileNotFoundError:
-            self.make_tree(path.rpartition("/")[0])
-            fs.mkdir(path, 0o700)
 
     def save(self, contract, durable=False):
         """Write CONTRACT whole or not at all (in the lock). DURABLE waits for the disk: for changes a person made."""

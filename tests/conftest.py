@@ -14,6 +14,7 @@ if ROOT not in sys.path:
     sys.path.insert(0, ROOT)
 
 import session_contract as sc  # noqa: E402
+import within  # noqa: E402
 
 # What the operator and the agent of these tests say. Stable wordings: how others are read is tested elsewhere.
 ARMING = "Port the exporters, don't stop until the suite is green."
@@ -62,6 +63,8 @@ py_compile.compile(FILE, doraise=True)
 
 
 def command_line(*arguments, flags=("-I", "-S"), script=False):
+    if os.environ.get("SESSION_CONTRACT_TEST_WITHIN") == "only":
+        pytest.skip("needs a process of its own")
     return [sys.executable, *flags, *([FILE] if script else ["-c", INSTALLED]), *arguments]
 
 
@@ -72,6 +75,8 @@ def without_room():
 
 def launch(environ, stdin=b"", *arguments, flags=("-I", "-S"), script=False, room=True, **more):
     """Run the program as a process and wait for it."""
+    if os.environ.get("SESSION_CONTRACT_TEST_WITHIN"):
+        return Run(*within.play(sc, environ, stdin, arguments, room, more.get("cwd")))
     done = subprocess.run(command_line(*arguments, flags=flags, script=script), input=stdin, env=environ,
                           timeout=PATIENCE, check=False,
                           preexec_fn=None if room else without_room, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -183,6 +188,10 @@ class Session:
             with open(self.path, "wb") as file:
                 file.write(self.transcript.data)
         return launch({**self.environ, **(environ or {})}, self.payload(event, **fields), room=room)
+
+    def within(self, event, program=sc, **fields):
+        """The same in the test's own process, so that what the program stands on can be made to fail."""
+        return Run(*within.play(program, self.environ, self.payload(event, **fields)))
 
     def prompt(self, text, **fields):
         return self.hook("UserPromptSubmit", prompt=text, **fields)

@@ -3,11 +3,13 @@ import json
 import os
 import subprocess
 import time
+from argparse import Namespace
 
 import pytest
 
 import session_contract as sc
-from conftest import (ARMING, CONDITION, HONEST, OWING, Session, command_line, held, launch, let_go, rows, told)
+from cases.turn_cases import TURN_CASES
+from conftest import (ARMING, CONDITION, HONEST, OWING, Session, Transcript, command_line, held, launch, let_go, rows, told)
 
 
 def refused(run, *fragments):
@@ -426,3 +428,158 @@ def test_the_demonstration_works_as_a_script_in_an_empty_home(tmp_path):
     home.mkdir()
     done(launch({"PATH": os.environ["PATH"], "HOME": str(home)}, b"", "demo", script=True), "exit 2")
     assert os.listdir(str(home)) == []
+
+
+# --- what the log and the report show --------------------------------------------------------------
+
+def test_a_followed_log_shows_the_lines_that_come(armed, monkeypatch):
+    """It goes on until nobody reads on: here the second line is the last that is taken."""
+    armed.stop()
+    shown = []
+
+    def show(line):
+        shown.append(line)
+        return len(shown) < 2
+
+    monkeypatch.setattr(time, "sleep", lambda _: armed.stop())
+    monkeypatch.setattr(sc, "show", show)
+    assert sc.cmd_log(Namespace(session="s1", last=False, json=False, follow=True), armed.environ, 0) is None
+    assert [line.split()[1] for line in shown] == ["CHANGE", "BLOCK"]
+
+
+def test_a_followed_log_waits_for_more(armed, monkeypatch):
+    def sleep(_):
+        if not waited:
+            armed.stop()
+        waited.append(1)
+
+    shown, waited = [], []
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(sc, "show", lambda line: shown.append(line) or len(shown) < 2)
+    sc.cmd_log(Namespace(session="s1", last=False, json=True, follow=True), armed.environ, 0)
+    assert [json.loads(line)["class"] for line in shown] == ["CHANGE", "BLOCK"] and len(waited) == 1
+
+
+def test_a_report_is_a_table(armed):
+    armed.stop()
+    text = done(armed.command("report"))
+    assert [line.split(None, 1) for line in text.splitlines()][0] == ["1", "sessions that were ever armed"]
+    assert "       1  stops caught" in text and len(text.splitlines()) == len(sc.REPORT)
+
+
+def test_a_report_of_all_counts_every_session(armed, tmp_path):
+    Session(tmp_path, "s2").armed()
+    assert json.loads(done(armed.command("report", "--all", "--json")))["sessions"] == 2
+
+
+def test_a_report_of_nothing_is_all_zeros(session):
+    assert set(json.loads(done(session.command("report", "--all", "--json"))).values()) == {0}
+
+
+def test_a_time_that_is_none_counts_as_no_time():
+    assert sc.time_of("2027-01-15T08:00:00Z") == 1_800_000_000
+    assert sc.time_of("soon") == sc.time_of(None) == 0
+
+
+def test_without_a_hold_nothing_is_marked_wrong(armed):
+    refused(armed.command("mark-wrong"), "no hold is on record for session s1")
+
+
+@pytest.mark.parametrize("missing", ["--fork", "--path"])
+def test_a_fork_needs_its_words(armed, missing):
+    words = {"--fork": "a or b", "--rule": "4", "--path": "a", "--reason": "root cause", missing: " "}
+    refused(armed.command("decide", *(word for pair in words.items() for word in pair)), "a fork and the path taken")
+
+
+def test_a_policy_with_a_broken_file_beside_it_says_so(session):
+    session.configure(text="[")
+    done(session.command("policy"), "# as shipped", "config.json is not used")
+
+
+def test_a_message_with_a_blocker_is_explained(session):
+    message = next(case[1] for case in TURN_CASES if case[2] == "blocker")
+    assert "\nblocker: " in explain(session, message)
+
+
+# --- carrying a contract over ---------------------------------------------------------------------
+
+def test_a_contract_is_carried_over_and_the_old_one_released(armed):
+    armed.command("item", "add", "port csv")
+    later = Session(armed.folder, "s2")
+    done(later.command("arm", "--from", "s1"), "armed", CONDITION, "1 item open")
+    assert (armed.contract["state"], armed.contract["origin"]) == ("disarmed", "carried over to s2")
+    assert armed.records[-1]["rules"] == ["carried over to s2"]
+    carried = later.contract
+    assert (carried["state"], carried["condition"], carried["session"], carried["keys"], carried["told"]) == (
+        "armed", CONDITION, "s2", {}, [])
+    let_go(armed.stop())
+    held(later.stop(HONEST))
+
+
+@pytest.mark.parametrize("old, why", rows(
+    ("a session that is not armed", "s9", "nothing is armed in session s9"),
+    ("a name that is no session", "../s1", "nothing is armed in session ?")))
+def test_what_is_not_armed_cannot_be_carried_over(armed, old, why):
+    refused(Session(armed.folder, "s2").command("arm", "--from", old), why)
+
+
+def test_an_armed_session_takes_no_other_contract(armed):
+    Session(armed.folder, "s2").armed()
+    refused(armed.command("arm", "--from", "s2"), "session s1 is armed already")
+
+
+# --- replay ---------------------------------------------------------------------------------------
+
+def history(folder, *rows):
+    """A transcript of (kind, text or content blocks, more fields)."""
+    transcript = Transcript()
+    for kind, content, *more in rows:
+        transcript.row(kind, content, **(more[0] if more else {}))
+    transcript.lines += [b"no json \"text\"\n", b'["text"]\n', b'{"type": "x"}\n']
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "t.jsonl").write_bytes(transcript.data)
+    return str(folder)
+
+
+TEXT = [{"type": "text", "text": OWING}]
+PAST = (("user", "port it"), ("assistant", [{"type": "tool_use", "id": "1", "name": "Bash", "input": {}}]),
+        ("user", [{"type": "tool_result", "tool_use_id": "1", "content": "text"}]),
+        ("assistant", TEXT), ("user", "Continue."), ("assistant", TEXT), ("user", "why?"),
+        ("assistant", [{"type": "text", "text": "Because."}]), ("user", "<system-reminder>text</system-reminder>"),
+        ("assistant", [{"type": "text", "text": HONEST}, {"type": "text", "text": 7}]),
+        ("user", "aside", {"isMeta": True}), ("assistant", TEXT, {"isSidechain": True}), ("system", "text"))
+
+
+def test_a_replay_is_a_table(session, tmp_path):
+    text = done(session.command("replay", history(tmp_path / "past/deep", *PAST)))
+    assert text.splitlines()[0].startswith("3 turn-ends in 1 files; 2 would have been held; after 1 of those")
+    assert "       2  continuing" in text and f"then continue  continuing.gerund: {OWING.split('. ')[1]}" in text
+
+
+def test_a_turn_ends_with_its_last_text(tmp_path):
+    history(tmp_path, *PAST)
+    assert list(sc.turns_of(str(tmp_path / "t.jsonl"))) == [
+        (OWING, "Continue.", 1), (OWING, "why?", 0), (HONEST, "", 0)]
+
+
+def test_a_turn_without_a_text_is_no_turn_end(tmp_path):
+    history(tmp_path, ("user", "port it"), ("user", "and now?"), ("assistant", TEXT), ("assistant", [
+        {"type": "tool_use", "id": "1", "name": "Bash", "input": {}}]))
+    assert list(sc.turns_of(str(tmp_path / "t.jsonl"))) == []
+
+
+def test_a_line_longer_than_a_payload_is_passed_over(tmp_path, monkeypatch):
+    history(tmp_path, *PAST)
+    monkeypatch.setitem(sc.LIMITS, "payload", 10)
+    assert list(sc.turns_of(str(tmp_path / "t.jsonl"))) == []
+
+
+def test_a_replay_of_nothing_is_refused(session, tmp_path):
+    refused(session.command("replay", str(tmp_path / "none")), "no .jsonl transcript under")
+
+
+def test_a_replay_tells_a_terminal_how_far_it_is(session, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(os, "isatty", lambda fd: fd == 2)
+    path = history(tmp_path / "past", *PAST)
+    sc.cmd_replay(Namespace(paths=[path], json=True), session.environ, 0)
+    assert capfd.readouterr().err == "\r1/1 files, 0 turn-ends, 0 held \r\033[K"

@@ -1,6 +1,7 @@
 """The decision on a Stop: tables over the pure functions, and the same stories through the real process."""
 import json
 import os
+import time
 
 import pytest
 
@@ -828,3 +829,120 @@ def test_the_verdict_never_depends_on_what_was_given_in_place(armed):
     before = json.dumps(contract)
     after = sc.next_contract(contract, stop, verdict, 1)
     assert json.dumps(contract) == before and after != contract
+
+
+# --- rows of a transcript -------------------------------------------------------------------------
+
+def test_the_content_of_a_row_is_blocks():
+    text = [{"type": "text", "text": "a"}]
+    assert sc.content_of({"message": {"content": "a"}}) == text
+    assert sc.content_of({"message": {"content": [*text, 7]}}) == text
+    assert sc.content_of({"message": {"content": None}}) == sc.content_of({"message": "a"}) == sc.content_of({}) == []
+
+
+def test_rows_are_whole_lines_of_the_main_chain():
+    said = b'{"type": "assistant", "message": {"content": [{"type": "text", "text": "\xe2\x80\xa8"}]}}\n'
+    other, aside = b'{"type": "snapshot"}\n', b'{"isSidechain": true, "x": [{"type": "text"}]}\n'
+    data = other + aside + said + b'{"type": "text" broken\n' + said + b'{"type": "te'
+    row = sc.parse_json(said)[0]
+    first = len(other + aside)
+    second = first + len(said) + len(b'{"type": "text" broken\n')
+    assert sc.rows_of(data, 0, True) == ([(first, row), (second, row)], second + len(said))
+    assert sc.rows_of(said + said, 100, False) == ([(100 + len(said), row)], 100 + 2 * len(said))
+    assert sc.rows_of(b"", 7, True) == ([], 7)
+
+
+def test_one_line_longer_than_the_bound_says_nothing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sc.LIMITS, "transcript", 4000)
+    data = Transcript().call(command="make").filler(100_000).data
+    assert disk_evidence(tmp_path, data[:-1]).readable is False
+
+
+@pytest.mark.parametrize("call, outcome, changes", rows(
+    ("a list", {"name": "TodoWrite", "input": {"todos": [
+        {"content": "A  b", "status": "completed"}, {"content": "c"}, {"status": "pending"}, 7]}}, {},
+     [(None, "", False), ("todo:a b", "A  b", True), ("todo:c", "c", False)]),
+    ("a list that is none", {"name": "TodoWrite", "input": {"todos": 7}}, {}, []),
+    ("no input", {"name": "TodoWrite", "input": "x"}, {}, []),
+    ("a new task", {"name": "TaskCreate", "input": {}}, {"task": {"id": 3, "subject": "port csv"}},
+     [("task:3", "port csv", False)]),
+    ("a new task without a subject", {"name": "TaskCreate", "input": {}}, {"task": {"id": 3}}, [("task:3", "", False)]),
+    ("a new task that the client did not record", {"name": "TaskCreate", "input": {}}, {"task": 7}, []),
+    ("a new task with an outcome in words", {"name": "TaskCreate", "input": {}}, "x", []),
+    ("a task begun", {"name": "TaskUpdate", "input": {"taskId": 3, "status": "in_progress", "subject": "csv"}}, {},
+     [("task:3", "csv", False)]),
+    ("a task waiting", {"name": "TaskUpdate", "input": {"taskId": 3, "status": "pending"}}, "ok",
+     [("task:3", "", False)]),
+    ("a task completed", {"name": "TaskUpdate", "input": {"taskId": 3, "status": "completed"}}, {"success": True},
+     [("task:3", "", True)]),
+    ("a task deleted", {"name": "TaskUpdate", "input": {"taskId": 3, "status": "deleted", "subject": "csv"}}, {},
+     [("task:3", None, False)]),
+    ("an update of a task that is gone", {"name": "TaskUpdate", "input": {"taskId": 3, "status": "completed"}},
+     {"success": False}, []),
+    ("an update without a state", {"name": "TaskUpdate", "input": {"taskId": 3, "owner": "me"}}, {}, []),
+    ("another tool", {"name": "Bash", "input": {"status": "completed"}}, {}, [])))
+def test_what_a_to_do_tool_changed(call, outcome, changes):
+    assert sc.todo_changes(call, {"toolUseResult": outcome}) == changes
+
+
+@pytest.mark.parametrize("row, shipped", rows(
+    ("the client's own link", {"type": "pr-link", "prUrl": "https://x/pull/1"}, ["pr https://x/pull/1"]),
+    ("a link without an address", {"type": "pr-link"}, []),
+    ("an address in another row", {"type": "user", "prUrl": "https://x/pull/1"}, []),
+    ("the client's own record", {"toolUseResult": {"gitOperation": {"pr": {"action": "created", "number": 4}}}},
+     ["pr 4"]),
+    ("a record with an address", {"toolUseResult": {"gitOperation": {"pr": {
+        "action": "created", "number": 4, "url": "https://x/pull/4"}}}}, ["pr https://x/pull/4"]),
+    ("a record of a merge", {"toolUseResult": {"gitOperation": {"pr": {"action": "merged", "number": 4}}}}, []),
+    ("a record of another form", {"toolUseResult": {"gitOperation": {"pr": 4}}}, []),
+    ("a record of no form", {"toolUseResult": {"gitOperation": "pr"}}, [])))
+def test_the_client_s_own_record_shows_an_artifact(row, shipped):
+    assert sc.artifacts_in([(10, row), (20, row)], [], 10) == shipped
+    assert sc.artifacts_in([(10, row)], [], 11) == []
+
+
+def test_the_texts_of_a_result_are_those_of_its_parts():
+    row = {"message": {"content": [
+        {"type": "tool_result", "content": [{"type": "text", "text": "a"}, {"type": "image"}, "x", {"text": 7}]},
+        {"type": "tool_result", "content": "b"}, {"type": "tool_result"}]}}
+    assert list(sc.result_texts(row)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("text, url", rows(
+    ("a pull request", "see <https://x/a/pull/1>.", "https://x/a/pull/1"),
+    ("a merge request in quotes", "'https://x/-/merge_requests/2',", "https://x/-/merge_requests/2"),
+    ("the first of two", "https://x/pull/1 https://x/pull/2", "https://x/pull/1"),
+    ("another page", "https://x/issues/1", ""), ("no address", "x/pull/1", ""), ("nothing", "", "")))
+def test_the_address_of_a_pull_request_is_found(text, url):
+    assert sc.pull_url(text) == url
+
+
+@pytest.mark.parametrize("schedule, wait", rows(
+    ("tomorrow's minute of this day of the week is too far", "0 12 {yesterday} * *", None),
+    ("this hour tomorrow", "0 {hour} * * *", 86400),
+    ("no such day in a day's time", "* * {yesterday} * *", None),
+    ("today, by its day", "30 * {today} * *", 1800),
+    ("today, by its month", "30 * * {month} *", 1800),
+    ("another month", "30 * * {other} *", None),
+    ("today, by its week day", "30 * * * {weekday}", 1800),
+    ("another week day", "30 * * * {wrong}", None)))
+def test_a_schedule_is_read_in_local_time(schedule, wait):
+    t = time.localtime(NOON)
+    given = schedule.format(hour=t.tm_hour, today=t.tm_mday, yesterday=(t.tm_mday - 3) % 28 + 1, month=t.tm_mon,
+                            other=t.tm_mon % 12 + 1, weekday=(t.tm_wday + 1) % 7, wrong=(t.tm_wday + 4) % 7)
+    assert sc.cron_wait(given, NOON) == wait
+
+
+@pytest.mark.parametrize("weekday, fires", [(0, True), (7, True), (1, False)])
+def test_sunday_has_two_numbers(weekday, fires, monkeypatch):
+    monkeypatch.setattr(time, "localtime", time.gmtime)
+    sunday = 1_800_144_000          # 2027-01-17, midnight
+    assert (sc.cron_wait(f"5 0 * * {weekday}", sunday) == 300) is fires
+
+
+@pytest.mark.parametrize("text, numbers", rows(
+    ("every", "*", {0, 1, 2, 3, 4, 5, 6, 7}), ("every other", "*/2", {0, 2, 4, 6}), ("one", "3", {3}),
+    ("a range", "2-4", {2, 3, 4}), ("a range with a step", "1-7/3", {1, 4, 7}), ("from one on with a step", "3/2", {3, 5, 7}),
+    ("a list", "1,5-6", {1, 5, 6}), ("both ends", "0,7", {0, 7})))
+def test_a_cron_field_is_a_set(text, numbers):
+    assert sc.cron_field(text, (0, 7)) == numbers

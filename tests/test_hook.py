@@ -1,7 +1,10 @@
 """The boundary of the process: what each event may answer, for every input, environment and stream."""
+import importlib.util
 import json
 import os
+import runpy
 import subprocess
+import sys
 import time
 
 import pytest
@@ -10,6 +13,7 @@ import session_contract as sc
 from conftest import (ARMING, CONDITION, HONEST, OWING, PATIENCE, QUESTION, Run, Session, command_line, held, launch,
                       let_go,
                       rows, silent, told)
+from within import Failing, Instead
 
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop")
 
@@ -498,3 +502,255 @@ def test_nothing_but_what_a_hook_call_needs_is_imported(session):
     done = subprocess.run([*command_line()[:3], "-c", code], input=session.payload("Stop"), env=session.environ,
                           stdout=subprocess.PIPE, check=False)
     assert done.stdout.strip() == b"[]"
+
+
+# --- what the hook stands on ----------------------------------------------------------------------
+
+def loaded_without(monkeypatch, *names):
+    """The program as it loads where modules of these NAMES do not exist."""
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, None)
+    spec = importlib.util.spec_from_file_location("elsewhere", sc.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_where_no_posix_module_and_no_lock_is_it_arms_holds_and_releases(session, monkeypatch):
+    """As on Windows: the operating system's general module, and writes that are atomic but not locked."""
+    program = loaded_without(monkeypatch, "posix", "fcntl")
+    assert program.fs is os
+    told(session.within("UserPromptSubmit", program, prompt=ARMING), "armed")
+    held(session.within("Stop", program, last_assistant_message=OWING))
+    told(session.within("UserPromptSubmit", program, prompt="stop"), "released")
+    silent(session.within("Stop", program, last_assistant_message=OWING))
+
+
+def test_the_environment_is_the_same_without_the_os_module(monkeypatch):
+    at_the_start = {os.fsdecode(name): os.fsdecode(value) for name, value in sc.fs.environ.items()}
+    monkeypatch.delitem(sys.modules, "os")
+    assert sc.environment() == at_the_start
+
+
+def test_with_a_transcript_that_fails_in_the_middle_the_stop_is_judged_by_its_message(armed, monkeypatch):
+    armed.transcript.human(ARMING)
+    held(armed.stop())
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "lseek"))
+    held(armed.within("Stop", last_assistant_message=OWING))
+
+
+def test_a_contract_that_fails_while_it_is_read_is_let_go_and_told(armed, monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "read"))
+    told(let_go(armed.within("Stop", last_assistant_message=OWING)), "cannot read", "Input/output error", "Let go.")
+
+
+def test_standard_input_that_fails_is_named(monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "read", lambda fd, _: fd == 0))
+    assert sc.read_stdin() == (None, "standard input: Input/output error")
+
+
+def test_a_payload_without_an_end_is_let_go_and_told(armed, monkeypatch):
+    monkeypatch.setitem(sc.LIMITS, "payload", 1 << 16)
+    told(let_go(armed.within("Stop", last_assistant_message="x" * (1 << 17))), "larger than 65536 bytes")
+
+
+def test_switched_off_it_leaves_at_once(armed):
+    armed.environ["SESSION_CONTRACT"] = "0"
+    silent(armed.within("Stop", last_assistant_message=OWING))
+
+
+def test_an_installed_copy_whose_other_part_is_gone_lets_go_and_says_so(armed, monkeypatch):
+    monkeypatch.delattr(sc, "run_hook")
+    monkeypatch.setitem(sys.modules, "rest", None)
+    told(let_go(armed.within("Stop", last_assistant_message=OWING)), "gate off", "install it again")
+
+
+def test_an_error_of_this_program_s_own_is_let_go_and_told(armed, monkeypatch):
+    monkeypatch.setattr(sc, "decide", lambda *_: 1 / 0)
+    told(let_go(armed.within("Stop", last_assistant_message=OWING)), "ZeroDivisionError: division by zero")
+
+
+def test_a_stream_that_takes_nothing_is_told_apart(monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "write"))
+    assert sc.put(1, "x") is False
+
+
+def test_on_a_terminal_the_help_says_how_to_go_on(monkeypatch, capfd):
+    monkeypatch.setattr(sc, "fs", Instead(sc.fs, isatty=lambda _: True))
+    assert sc.main([]) == 0
+    assert "demo" in capfd.readouterr().out
+
+
+def test_as_a_script_it_exits_with_what_the_command_returns(monkeypatch, capfd):
+    monkeypatch.setattr(sys, "argv", [sc.__file__, "--version"])
+    with pytest.raises(SystemExit) as left:
+        runpy.run_path(sc.__file__, run_name="__main__")
+    assert left.value.code == 0 and sc.__version__ in capfd.readouterr().out
+
+
+def test_an_installed_copy_calls_itself_by_its_launcher(monkeypatch):
+    monkeypatch.setattr(sc, "__file__", f"/home/a b/.claude/{sc.HOOK_DIR}/rest.py")
+    assert sc.own_command() == f"'/home/a b/.claude/{sc.HOOK_DIR}/{sc.LAUNCHER}'"
+
+
+# --- two registrations ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("where, text, stands_down", rows(
+    ("the operator's settings register it", "home/.claude/settings.json", "session-contract-hook/hook", True),
+    ("the project's settings register it", ".claude/settings.json", "python3 /x/session_contract.py", True),
+    ("the project's local settings register it", ".claude/settings.local.json", "session-contract-hook/hook", True),
+    ("settings without it", ".claude/settings.json", "prettier --write", False),
+    ("settings that are a folder", ".claude/settings.json", None, False),
+    ("no settings at all", None, None, False)))
+def test_a_plugin_s_copy_stands_down_where_settings_register_it(armed, where, text, stands_down):
+    if where:
+        path = os.path.join(armed.folder, where)
+        os.makedirs(os.path.dirname(path) if text else path)
+        if text:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": text}]}]}}, file)
+    run = armed.hook("Stop", last_assistant_message=OWING, environ={"CLAUDE_PLUGIN_ROOT": "/plugins/x"})
+    (silent if stands_down else held)(run)
+
+
+def test_a_plugin_s_copy_asks_the_client_for_the_project_first(armed, tmp_path):
+    (tmp_path / "project/.claude").mkdir(parents=True)
+    (tmp_path / "project/.claude/settings.json").write_text("session_contract.py")
+    silent(armed.hook("Stop", last_assistant_message=OWING, environ={
+        "CLAUDE_PLUGIN_ROOT": "/plugins/x", "CLAUDE_PROJECT_DIR": str(tmp_path / "project")}))
+
+
+# --- a session that came from another -------------------------------------------------------------
+
+def begun(armed, source, name="s2", environ=None, shown=()):
+    """What the operator is told when session NAME begins, whose transcript holds the rows SHOWN."""
+    later = Session(armed.folder, name)
+    with open(later.path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in shown)
+    run = later.hook("SessionStart", source=source, environ=environ)
+    assert (run.code, run.err) == (0, ""), run
+    return run.said
+
+
+@pytest.mark.parametrize("source, shown, is_told", rows(
+    ("a branch names its parent", "resume", [{"forkedFrom": {"sessionId": "s1", "messageUuid": "u"}}], True),
+    ("a fork's rows still carry the parent's id", "fork", [{"sessionId": "s1"}], True),
+    ("rows of nobody that is armed", "fork", [{"sessionId": "s9"}, ["no row"]], False),
+    ("a fork without a transcript", "fork", [], False),
+    ("a start from nothing", "startup", [{"sessionId": "s1"}], False)))
+def test_a_session_from_an_armed_one_is_told_how_to_carry_it_over(armed, source, shown, is_told):
+    said = begun(armed, source, shown=shown)
+    assert ("arm --from s1 --session s2" in said and CONDITION in said) if is_told else said == ""
+
+
+def test_after_a_clear_the_same_client_process_is_the_proof(session):
+    session.environ["CLAUDE_PID"] = str(os.getpid())
+    session.armed()
+    assert "arm --from s1 --session s2" in begun(session, "clear", environ={"CLAUDE_PID": str(os.getpid())})
+    assert begun(session, "clear", "s3", environ={"CLAUDE_PID": str(os.getppid())}) == ""
+    assert begun(session, "clear", "s4") == ""
+    assert begun(session, "resume", "s5", environ={"CLAUDE_PID": str(os.getpid())}) == ""
+
+
+def test_of_two_armed_ancestors_the_one_that_changed_last_is_told(armed):
+    Session(armed.folder, "s0").armed("Don't stop until the docs are written.").change(changed_at=1)
+    assert "--from s1" in begun(armed, "fork", shown=[{"sessionId": "s0"}, {"sessionId": "s1"}])
+
+
+@pytest.mark.parametrize("pid, known", rows(
+    ("no number", "", ""), ("no such process", "999999999", "999999999"), ("no number at all", "me", "me")))
+def test_a_client_process_that_cannot_be_looked_at_is_known_by_its_number(pid, known):
+    assert sc.client_process({"CLAUDE_PID": pid}) == known
+
+
+# --- words that no event told of ------------------------------------------------------------------
+
+def enqueued(session, text, when="2099-01-01T00:00:00.000Z", **fields):
+    """The operator typed TEXT while a turn ran, on a client that fires no event for it."""
+    row = {"type": "queue-operation", "operation": "enqueue", "content": text, "timestamp": when, **fields}
+    session.transcript.lines.append(json.dumps(row).encode() + b"\n")
+
+
+def attached(session, text, when="2099-01-01T00:00:00.000Z", **fields):
+    row = {"type": "attachment", "timestamp": when, "attachment": {"type": "queued_command", "prompt": text, **fields}}
+    session.transcript.lines.append(json.dumps(row).encode() + b"\n")
+
+
+@pytest.mark.parametrize("enter, state, notice", rows(
+    ("stop", lambda s: enqueued(s, "stop"), "disarmed", "released"),
+    ("the language-free stop", lambda s: enqueued(s, "contract: stop"), "disarmed", "released"),
+    ("stop as an attachment", lambda s: attached(s, "stop"), "disarmed", "released"),
+    ("stop as an attachment of a person's", lambda s: attached(s, "stop", origin={"kind": "human"}), "disarmed",
+     "released"),
+    ("wait", lambda s: enqueued(s, "hold on"), "paused", "paused"),
+    ("wait twice is one pause", lambda s: (enqueued(s, "hold on"), attached(s, "hold on")), "paused", "paused"),
+    ("wait and then stop", lambda s: (enqueued(s, "hold on"), enqueued(s, "stop", "2099-01-01T00:00:01.000Z")),
+     "disarmed", "released"),
+    ("stop before the arming", lambda s: enqueued(s, "stop", "2001-01-01T00:00:00.000Z"), "armed", ""),
+    ("stop that was taken back", lambda s: (enqueued(s, "stop"), enqueued(s, "stop", operation="remove")), "armed", ""),
+    ("stop that the running turn took in", lambda s: (enqueued(s, "stop"), enqueued(
+        s, "stop", operation="remove", reason="absorbed_mid_turn")), "disarmed", "released"),
+    ("stop that a task sent", lambda s: attached(s, "stop", origin={"kind": "task-notification"}), "armed", ""),
+    ("stop inside a notification", lambda s: enqueued(s, "<task-notification>stop</task-notification>"), "armed", ""),
+    ("another word", lambda s: enqueued(s, "use tabs"), "armed", ""),
+    ("a text of no kind", lambda s: enqueued(s, 7), "armed", ""),
+    ("another kind of attachment", lambda s: attached(s, "stop", type="file"), "armed", "")))
+def test_a_word_typed_while_a_turn_ran(armed, enter, state, notice):
+    enter(armed)
+    run = armed.stop()
+    assert armed.contract["state"] == state
+    (held if state == "armed" else let_go)(run)
+    told(run, notice)
+    assert run.said.count("paused: it was typed while the turn ran") <= 1
+
+
+def test_a_release_that_a_queue_told_of_is_on_record(armed):
+    enqueued(armed, "stop")
+    armed.stop()
+    assert (armed.records[-1]["class"], armed.records[-1]["rules"]) == ("CHANGE", ["queued"])
+
+
+# --- two processes at one contract ----------------------------------------------------------------
+
+def between(monkeypatch, change):
+    """CHANGE happens once, after the hook has looked and before it has the lock."""
+    enter, changes = sc.Store.__enter__, [change]
+
+    def entered(store):
+        if changes:
+            changes.pop()()
+        return enter(store)
+    monkeypatch.setattr(sc.Store, "__enter__", entered)
+
+
+def test_a_release_between_the_look_and_the_lock_is_the_last_word(armed, monkeypatch):
+    between(monkeypatch, lambda: armed.change(state="disarmed"))
+    silent(armed.within("Stop", last_assistant_message=OWING))
+
+
+def test_a_contract_that_vanishes_between_the_look_and_the_lock_binds_no_more(armed, monkeypatch):
+    between(monkeypatch, lambda: os.unlink(armed.contract_path))
+    silent(armed.within("Stop", last_assistant_message=OWING))
+
+
+def test_a_reading_between_the_look_and_the_lock_is_not_counted_twice(armed, monkeypatch):
+    """Another Stop of the same session has read the transcript in the meantime: its work is not new."""
+    armed.transcript.call(command="make")
+    with open(armed.path, "wb") as file:
+        file.write(armed.transcript.data)
+    between(monkeypatch, lambda: armed.change(read_to=len(armed.transcript.data), work=0))
+    held(armed.within("Stop", last_assistant_message=OWING))
+    assert armed.records[-1]["progress"] is False
+
+
+def test_a_word_in_the_queue_that_cannot_be_saved_releases_all_the_same(armed, monkeypatch):
+    enqueued(armed, "stop")
+    with open(armed.path, "wb") as file:
+        file.write(armed.transcript.data)
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "replace"))
+    told(let_go(armed.within("Stop", last_assistant_message=OWING)), "released", "not on record")
+
+
+def test_a_fault_that_cannot_be_logged_is_told_with_it(armed, monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "open", lambda path, *_: path.endswith(".jsonl")))
+    told(let_go(armed.within("Stop", last_assistant_message=...)), "no last_assistant_message", "cannot write")

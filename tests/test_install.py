@@ -17,6 +17,7 @@ import pytest
 
 import session_contract as sc
 from conftest import ARMING, FILE, OWING, PATIENCE, held, launch, let_go, told, Run
+from within import Failing
 
 COMMAND = "/home/dev/.claude/session-contract-hook/hook"
 ENTRIES = sc.hook_entries(COMMAND)
@@ -687,6 +688,41 @@ class TestInstall:
         quick("uninstall")
         assert "s1" in capfd.readouterr().out
 
+    def test_uninstall_does_not_list_sessions_that_ended(self, quick, capfd):
+        contract_file(quick.installed, json.dumps({**sc.CONTRACT, "session": "s9", "state": "disarmed"}))
+        quick("uninstall")
+        assert "s9" not in capfd.readouterr().out
+
+    def test_a_project_s_folder_stays_if_something_else_is_in_it(self, quick, monkeypatch, tmp_path):
+        monkeypatch.chdir(tmp_path)
+        quick("install", scope="local")
+        (tmp_path / ".claude/notes.txt").write_text("mine")
+        quick("uninstall", scope="local")
+        assert os.listdir(tmp_path / ".claude") == ["notes.txt"]
+
+    def test_a_backup_that_is_no_settings_file_is_not_gone_by(self, quick):
+        quick("install")
+        quick.installed.write("{ broken", quick.installed.place.backup)
+        quick("uninstall")
+        assert json.loads(read(quick.installed.settings)) == {}
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+    def test_a_file_of_another_user_stays_that_user_s(self, quick):
+        quick.installed.write(b'{"model": "opus"}')
+        os.chown(quick.installed.settings, 12345, 12346)
+        quick("install")
+        status = os.stat(quick.installed.settings)
+        assert (status.st_uid, status.st_gid) == (12345, 12346) and ours_in(read(quick.installed.settings).decode())
+
+    def test_the_owner_of_a_file_is_looked_at(self, quick, monkeypatch):
+        """As above for a user who is not root: the change of owner is asked for, and a refusal leaves the file."""
+        quick.installed.write(b'{"model": "opus"}')
+        monkeypatch.setattr(os, "geteuid", lambda: 54321)
+        monkeypatch.setattr(os, "chown", Failing(os, "chown", error=PermissionError(1, "Operation not permitted")).chown)
+        with pytest.raises(sc.Refusal, match="Operation not permitted; it is as it was"):
+            quick("install")
+        assert read(quick.installed.settings) == b'{"model": "opus"}'
+
     def test_uninstall_leaves_files_that_are_not_its_own(self, quick):
         quick.installed.write("mine", f"{quick.installed.place.home}/notes.txt")
         quick("uninstall")
@@ -946,6 +982,15 @@ class TestDoctor:
         project(installed, "settings.json", json.loads(read(installed.settings)))
         assert installed.findings() == []
 
+    def test_another_plugin_is_no_second_registration(self, installed):
+        installed.change(enabledPlugins={"prettier@market": True, "session-contract@market": False})
+        assert installed.findings() == []
+
+    def test_where_nothing_was_ever_installed_nothing_is_missed(self, installed):
+        installed.write("{}")
+        shutil.rmtree(installed.place.home)
+        assert installed.findings() == ["not-installed"]
+
     def test_a_session_that_armed_has_been_seen(self, installed):
         installed.event("UserPromptSubmit")
         assert installed.findings(CLAUDE_CODE_SESSION_ID="s1") == []
@@ -969,6 +1014,12 @@ def test_doctor_proves_what_is_registered(installed):
     installed.write("import os\nos._exit(2)\n", installed.place.gate)
     with pytest.raises(sc.Refusal, match="failed its proof"):
         sc.prove(installed.place.command, installed.environ)
+
+
+def test_a_proof_that_cannot_be_started_is_refused(installed, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(sc.Refusal, match="the command for SessionStart could not be run"):
+        sc.prove(installed.place.command, {**installed.environ, "PATH": "/nowhere"})
 
 
 def test_doctor_exits_0_where_all_is_sound(installed):

@@ -2,6 +2,8 @@
 import fcntl
 import json
 import os
+import signal
+import subprocess
 
 import pytest
 
@@ -404,3 +406,34 @@ def test_a_long_prompt_arms_once_and_keeps_its_list(session):
     session.armed("Don't stop until:\n- port csv\n- port xml\n")
     assert [item["text"] for item in session.contract["items"]] == ["port csv", "port xml"]
     assert ARMING != session.contract["condition"]
+
+
+def test_other_tools_and_odd_calls_are_no_evidence(armed):
+    armed.command("item", "add", "port csv")
+    armed.transcript.call("Read", command="pytest -q").call("Bash", command=7).call("Bash")
+    armed.stop()
+    run = armed.command("item", "done", "i1", "--evidence", "command:pytest -q")
+    assert run.code == 1 and "no successful run" in run.err
+
+
+def test_a_check_that_cannot_be_started_says_why(monkeypatch):
+    def popen(*_, **__):
+        raise OSError(12, "Cannot allocate memory")
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    assert sc.run_check("true", "/", {}, 1) == (127, "[Errno 12] Cannot allocate memory")
+
+
+def test_a_check_that_ends_while_it_is_being_ended_has_run_out_of_time(monkeypatch):
+    def gone(pid, _):
+        os.kill(pid, signal.SIGKILL)
+        raise ProcessLookupError
+    monkeypatch.setattr(os, "killpg", gone)
+    assert sc.run_check("echo a; exec sleep 600", "/", dict(os.environ), 0.5) == (None, "a")
+
+
+@pytest.mark.parametrize("setting, why", rows(
+    ("a check that outlasts the hook", {"check_seconds": 141}, "check_seconds is at most 140"),
+    ("a choice that is none", {"claim": "always"}, "claim must be one of off, once, strict, not 'always'")))
+def test_a_setting_out_of_its_bounds_is_told_and_the_default_stands(session, setting, why):
+    session.configure(value=setting)
+    told(session.prompt(ARMING), why, "armed")

@@ -267,3 +267,54 @@ def test_the_default_mode_decides_the_same_whatever_other_modes_there_are(monkey
     monkeypatch.setattr(sc, "MODES", {"work": sc.MODES["work"]})
     found, wanted = play(Pure(), PINNED)
     assert found == wanted
+
+
+def test_a_state_file_that_is_no_file_is_named(session):
+    session.command("arm", "x", "--run-state", session.folder)
+    assert "no regular file" in held(session.stop(HONEST)).err
+
+
+@pytest.mark.parametrize("given", ["issue", ",", "pr,issue"])
+def test_a_class_that_is_no_artifact_is_refused(session, given):
+    run = session.command("arm", "x", "--artifact", given)
+    assert run.code == 1 and f"--artifact takes pr or review, not {given!r}" in run.err
+
+
+def test_a_return_that_is_no_time_is_refused(session):
+    run = session.command("away", "--until", "soon")
+    assert run.code == 1 and "HH:MM, not 'soon'" in run.err
+
+
+def test_an_absence_has_an_end(session):
+    assert b"away until 08:00" in session.command("away", "--until", "8:00".zfill(5), "--note", "a flight").out
+    with open(os.path.join(session.store, "presence.json"), encoding="utf-8") as file:
+        presence = json.load(file)
+    assert presence["note"] == "a flight" and presence["until"] > presence["since"]
+
+
+def test_the_language_free_form_says_away_and_back(session):
+    session.armed()
+    assert "armed for your absence" in session.prompt("contract: away").answer
+    assert session.contract["mode"] == "away"
+    held(session.stop(HONEST))
+    assert "you are back" in session.prompt("contract: back").answer
+    assert session.contract["mode"] == "work"
+    let_go(session.stop(HONEST))
+
+
+@pytest.mark.parametrize("word", ["away", "back"])
+def test_the_language_free_form_needs_no_contract(session, word):
+    assert session.prompt(f"contract: {word}").answer == f"{sc.NAME}: {word}; nothing is armed in this session."
+
+
+def test_the_language_free_form_resumes(session):
+    session.armed()
+    assert "paused" in session.prompt("contract: pause").answer
+    let_go(session.stop(OWING))
+    assert "resumed" in session.prompt("contract: resume").answer
+    held(session.stop(OWING))
+
+
+def test_a_status_names_the_mode_and_how_it_stands(session):
+    held(away(session).stop(HONEST))
+    assert b"  mode away: working\n" in session.command("status").out

@@ -9,7 +9,7 @@ import session_contract as sc
 from cases.language_cases import LANGUAGE_CASES
 from cases.prompt_cases import PROMPT_CASES
 from cases.turn_cases import TURN_CASES
-from conftest import RUNNING, held, let_go
+from conftest import RUNNING, held, let_go, rows
 
 ENDS = TURN_CASES + LANGUAGE_CASES
 SAMPLE = 12         # every so many cases also go through the process
@@ -204,3 +204,36 @@ def test_explain_shows_a_prompt_fresh_and_armed(armed):
         file.write("stop")
     shown = armed.command("explain", "--prompt", path).out.decode()
     assert "fresh session: no intent" in shown and "armed session: disarm" in shown
+
+
+# --- the parts of a reading ---------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("prompt, items", rows(
+    ("bullets, boxes and numbers", "Don't stop until:\n- port csv\n* [ ] port xml\n3. port json\n\u2022 port yaml",
+     ("port csv", "port xml", "port json", "port yaml")),
+    ("a ticked box is not owed", "Don't stop until:\n- [x] port csv\n- [X] port xml\n- port json", ("port json",)),
+    ("an entry that goes on in the next line", "Don't stop until:\n- port csv\n  and xml\n- port json",
+     ("port csv and xml", "port json")),
+    ("a ticked entry that goes on", "Don't stop until:\n- [x] port csv\n  and xml\n- port json", ("port json",)),
+    ("blank lines between entries", "Don't stop until:\n\n- port csv\n\n- port xml", ("port csv", "port xml")),
+    ("a paragraph ends the list", "Don't stop until:\n- port csv\nThen rest.\n- port xml", ("port csv",)),
+    ("no colon, no list", "Don't stop until done.\n- port csv", ())))
+def test_a_list_behind_an_arming_phrase_is_what_is_owed(prompt, items):
+    heard = sc.read_prompt(prompt, False)
+    assert (heard["intent"], heard["items"]) == ("arm", items)
+
+
+@pytest.mark.parametrize("prompt, intent", rows(
+    ("a tag that closes", "<log>don't stop until it is green</log> see above", ""),
+    ("a tag that does not", "<log>\ndon't stop until it is green", "arm"),
+    ("a tag that never closes, twice", "<a> <a>\ndon't stop until it is green\n</b>", "arm"),
+    ("a tag inside a tag", "<log><b>x</b> don't stop until it is green</log>", ""),
+    ("words behind the tag", "<log>x</log>\ndon't stop until it is green", "arm"),
+    ("a table", "| don't stop until it is green |\n|---|", "")))
+def test_what_is_only_shown_in_a_prompt_does_not_count(prompt, intent):
+    assert sc.read_prompt(prompt, False)["intent"] == intent
+
+
+@pytest.mark.parametrize("prompt", ["1. stop", "1) stop", "ok, 2. stop"])
+def test_the_number_of_an_entry_is_no_word(prompt):
+    assert sc.read_prompt(prompt, True)["intent"] == "disarm"

@@ -13,6 +13,7 @@ import pytest
 import session_contract as sc
 from conftest import (ARMING, HONEST, INSTALLED, OWING, RUNNING, WAITING, Session, command_line, held, let_go, rows,
                       silent, told)
+from within import Failing, Instead
 
 
 def files_under(folder):
@@ -470,3 +471,156 @@ def test_a_cleared_session_finds_its_own_among_many(tmp_path, armed, older):
         os.utime(store.contract_path(f"older-{n}"), (1, 1))
     armed.environ["CLAUDE_PID"] = "4711"
     told(Session(tmp_path, "s2", CLAUDE_PID="4711").start("clear"), "--from s1")
+
+
+# --- what a disk can do ---------------------------------------------------------------------------
+
+def test_a_store_that_cannot_be_locked_holds_and_says_so(armed, monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "open", lambda path, *_: path.endswith("/contracts")))
+    told(held(armed.within("Stop", last_assistant_message=OWING)), "cannot lock", "Input/output error")
+
+
+def test_a_temporary_file_that_cannot_be_removed_stops_nothing(armed, monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(Failing(sc.fs, "replace"), "unlink"))
+    told(held(armed.within("Stop", last_assistant_message=OWING)), "cannot write", armed.contract_path)
+    monkeypatch.undo()
+    held(armed.stop())
+
+
+def test_a_broken_contract_that_cannot_be_moved_is_told(armed, monkeypatch):
+    armed.break_contract()
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "replace"))
+    told(armed.within("UserPromptSubmit", prompt="stop"), "cannot move", armed.contract_path)
+
+
+def test_a_folder_that_another_process_made_first_is_used(session, monkeypatch):
+    real = sc.fs
+
+    def mkdir(path, mode):
+        real.mkdir(path, mode)
+        raise FileExistsError(17, "File exists")
+
+    monkeypatch.setattr(sc, "fs", Instead(real, mkdir=mkdir))
+    sc.Store(session.folder + "/a/store").make()
+    assert os.path.isdir(session.folder + "/a/store/logs")
+
+
+def test_what_another_process_sweeps_first_is_passed_over(armed, monkeypatch):
+    os.utime(armed.log_path, (1, 1))
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "stat", error=FileNotFoundError(2, "No such file")))
+    sc.Store(armed.store).sweep(10 ** 10)
+    assert os.path.exists(armed.log_path)
+
+
+def test_a_file_that_ends_before_its_size_is_read_as_far_as_it_goes(tmp_path, monkeypatch):
+    (tmp_path / "t").write_bytes(b"abc")
+    pieces = [b"ab", b""]
+    monkeypatch.setattr(sc, "fs", Instead(sc.fs, read=lambda *_: pieces.pop(0)))
+    assert sc.read_tail(str(tmp_path / "t"), 100) == (b"ab", 0, 3)
+
+
+def test_a_tail_that_cannot_be_read_is_none(tmp_path, monkeypatch):
+    (tmp_path / "t").write_bytes(b"abc")
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "read"))
+    assert sc.read_tail(str(tmp_path / "t"), 100) == (None, 0, 0)
+
+
+def test_a_head_is_whole_rows_or_nothing(tmp_path):
+    path = tmp_path / "t"
+    path.write_bytes(b'{"a": 1}\n[2]\n{"b": 3}\n{"c"')
+    assert sc.read_head(str(path)) == [{"a": 1}, {"b": 3}]
+    assert sc.read_head(str(tmp_path / "none")) == sc.read_head("") == sc.read_head(None) == []
+
+
+# --- what a contract file may hold ----------------------------------------------------------------
+
+CLOSED = {"id": "i1", "text": "a", "state": "done"}
+
+
+@pytest.mark.parametrize("fields, why", rows(
+    ("another session's", {"session": "s2"}, "it names another session"),
+    ("no known state", {"state": "asleep"}, "unknown state or mode"),
+    ("no known mode", {"mode": "sprint"}, "unknown state or mode"),
+    ("a text for a number", {"read_to": "1"}, "read_to is str, not int"),
+    ("a truth value for a number", {"blocks": True}, "blocks is bool, not int"),
+    ("items that are no list", {"items": {}}, "items is dict, not list"),
+    ("an item that is no object", {"items": ["a"]}, "an item without id, text and state"),
+    ("an item without an id", {"items": [{**CLOSED, "id": 1}]}, "an item without id, text and state"),
+    ("an item without a text", {"items": [{**CLOSED, "text": None}]}, "an item without id, text and state"),
+    ("an item in no known state", {"items": [{**CLOSED, "state": "gone"}]}, "an item without id, text and state"),
+    ("an item closed at no time", {"items": [{**CLOSED, "closed_at": "x"}]}, "an item without id, text and state"),
+    ("evidence that is no list", {"items": [{**CLOSED, "evidence": {}}]}, "an item without id, text and state"),
+    ("evidence without a kind", {"items": [{**CLOSED, "evidence": [{"value": "a"}]}]},
+     "an item without id, text and state"),
+    ("evidence without a value", {"items": [{**CLOSED, "evidence": [{"kind": "note"}]}]},
+     "an item without id, text and state"),
+    ("evidence that is a text", {"items": [{**CLOSED, "evidence": ["a"]}]}, "an item without id, text and state"),
+    ("a second item that is broken", {"items": [CLOSED, {"id": "i2"}]}, "an item without id, text and state"),
+    ("a claim without a kind", {"claim": {"evidence": [{"value": "a"}]}}, "a claim or a wait of another form"),
+    ("a wait until no time", {"waiting": {"until": "soon"}}, "a claim or a wait of another form"),
+    ("a schema that is no number", {"schema": "1"}, "schema is no number"),
+    ("a schema that is a truth value", {"schema": True}, "schema is no number")))
+def test_a_contract_of_another_form_is_malformed(fields, why):
+    data = json.dumps({**sc.CONTRACT, "session": "s1", **fields}).encode()
+    assert sc.load_contract(data, "s1") == sc.Loaded(kind="malformed", why=why)
+
+
+@pytest.mark.parametrize("fields", rows(
+    ("nothing but the mark and the session", {}),
+    ("an open item", {"items": [{**CLOSED, "state": "open"}]}),
+    ("a closed item with evidence", {"items": [{**CLOSED, "closed_at": 5, "evidence": [
+        {"kind": "note", "value": "a"}]}]}),
+    ("a claim", {"claim": {"evidence": [{"kind": "url", "value": "a", "verified": False}], "at": 1}}),
+    ("a wait", {"waiting": {"what": "the tests", "until": 0}}),
+    ("an older schema", {"schema": 0})))
+def test_a_contract_is_filled_up_with_defaults(fields):
+    loaded = sc.load_contract(json.dumps({"schema": 1, "session": "s1", **fields}).encode(), "s1")
+    assert loaded == sc.Loaded(kind="ok", contract={**sc.CONTRACT, "session": "s1", **fields, "schema": sc.SCHEMA})
+
+
+@pytest.mark.parametrize("data, kind, why", rows(
+    ("no file", None, "none", ""), ("a list", b"[]", "foreign", "it has no schema mark"),
+    ("an object without a mark", b"{}", "foreign", "it has no schema mark"),
+    ("a newer one", b'{"schema": 2}', "newer", "schema 2, this program knows 1")))
+def test_a_file_that_is_no_contract_of_ours_is_told_apart(data, kind, why):
+    assert sc.load_contract(data, "s1") == sc.Loaded(kind=kind, why=why)
+
+
+def test_a_record_has_only_its_own_fields():
+    with pytest.raises(TypeError, match="Loaded has no field 'sort'"):
+        sc.Loaded(sort="ok")
+    assert repr(sc.Loaded(kind="ok")) == "Loaded(kind='ok', contract=None, why='')"
+    assert sc.Loaded() != sc.Verdict() and sc.Loaded() == sc.Loaded(kind="none")
+    assert sc.Loaded(kind="ok").replace(why="x") == sc.Loaded(kind="ok", why="x")
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+VALUES = [{"a": [1, 2.5, None, True], "b": "\u00e9\u2026\"\\\n"}, [], "x", {"x": {}}]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_json_is_written_and_read_the_same_without_the_c_scanner(value, monkeypatch):
+    quick = sc.dump_json(value)
+    monkeypatch.setitem(sys.modules, "_json", None)
+    assert sc.dump_json(value) == quick == json.dumps(value)
+    assert sc.parse_json(quick.encode()) == (value, "")
+
+
+def test_a_digest_is_the_same_without_the_built_in_module(monkeypatch):
+    assert (sc.digest("abc"), sc.digest("abc", 4)) == ("ba7816bf8f01", "ba78")
+    assert sc.digest("\ud800") != sc.digest("")
+    for name in ("_sha2", "_sha256"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert sc.digest("abc") == "ba7816bf8f01"
+
+
+@pytest.mark.parametrize("seconds, text", rows(
+    ("the epoch", 0, "1970-01-01T00:00:00Z"), ("a time of day", 1_800_000_000, "2027-01-15T08:00:00Z"),
+    ("beyond every calendar", 10 ** 30, "?"), ("no number", float("nan"), "?")))
+def test_a_time_has_a_text(seconds, text):
+    assert sc.clock(seconds) == text
+
+
+def test_a_clock_takes_a_form():
+    assert sc.clock(3600, "%H:%M") == "01:00"

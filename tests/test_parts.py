@@ -1,0 +1,851 @@
+"""The functions that read and decide, one by one: small values in, exact values out."""
+import time
+
+import pytest
+
+import session_contract as sc
+from conftest import rows
+
+MARK = sc.MARK
+NOW = 1_800_000_000         # 2027-01-15 08:00 UTC
+BOUND = {**sc.CONTRACT, "session": "s1", "condition": "the suite is green", "armed_at": NOW - 3600}
+UNCLAIMED = "nobody has claimed the condition as met"
+
+
+def shown(text):
+    """TEXT with what was set aside made visible."""
+    return text.replace(MARK, "_")
+
+
+def entry(number, state="open", **more):
+    return {"id": f"i{number}", "text": f"port {number}", "state": state, **more}
+
+
+def case(contract=(), stop=(), evidence=(), settings=(), progress=False):
+    return sc.Case(contract={**BOUND, **dict(contract)}, stop=sc.Stop(**dict(stop)), now=NOW, progress=progress,
+                   evidence=sc.Evidence(**dict(evidence)), settings=sc.Settings(**dict(settings)))
+
+
+def verdict(cls, why="", **more):
+    return sc.Verdict(cls=cls, why=why, **more)
+
+
+def changed(before, after):
+    """The fields in which two contracts differ, as they are afterwards."""
+    assert before.keys() == after.keys()
+    return {name: after[name] for name in after if before[name] != after[name]}
+
+
+# --- reading: values ------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, limit, line", rows(
+    ("what fits stays", "a b", 3, "a b"),
+    ("what does not is cut at a word", "alpha beta gamma", 14, "alpha beta\u2026"),
+    ("a word that is too long is cut", "x" * 30, 10, "x" * 9 + "\u2026"),
+    ("a word that begins early is cut", "a " + "x" * 30, 10, "a " + "x" * 7 + "\u2026"),
+    ("tags are broken, lines joined, control characters gone", "<b>\n\x00c\td", 200, "\u2039b\u203a c d"),
+    ("no more than four times the limit is looked at", " " * 40 + "a", 10, "")))
+def test_a_text_as_one_line(text, limit, line):
+    assert sc.one_line(text, limit) == line
+
+
+@pytest.mark.parametrize("text, size, cut", rows(
+    ("what fits stays", "abcd", 4, "abcd"), ("what does not ends in dots", "abcdef", 5, "ab\u2026"),
+    ("bytes count", "\u00e9\u00e9\u00e9", 5, "\u00e9\u2026"), ("a lone surrogate counts as one", "\ud800", 1, "\ud800")))
+def test_a_text_cut_to_bytes(text, size, cut):
+    assert sc.cut(text, size) == cut
+
+
+@pytest.mark.parametrize("seconds, words", [
+    (0, "less than a minute"), (59, "less than a minute"), (60, "1 minute"), (3599, "59 minutes"), (3600, "1 hour"),
+    (86399, "23 hours"), (86400, "1 day"), (200000, "2 days")])
+def test_a_span_in_words(seconds, words):
+    assert sc.span_words(seconds) == words
+
+
+def test_a_fold_leaves_out_case_and_space():
+    assert sc.fold("  A\n STRASSE\u00df ") == "a strassess"
+
+
+# --- reading: shell lines -------------------------------------------------------------------------
+
+@pytest.mark.parametrize("line, pipelines", rows(
+    ("a command", "make all", [[["make", "all"]]]), ("a pipe", "a b|c", [[["a", "b"], ["c"]]]),
+    ("a list", "a; b && c || d\ne", [[["a"]], [["b"]], [["c"]], [["d"]], [["e"]]]),
+    ("in the background", "a & b", [[["a"]], [["b"]]]), ("a group", "(a; b)", [[["a"]], [["b"]]]),
+    ("quotes", "a 'b c' \"d 'e\"", [[["a", "b c", "d 'e"]]]), ("an empty word", "a ''", [[["a", ""]]]),
+    ("glued quotes", "a'b'\"c\"d", [[["abcd"]]]), ("an escape", r"a\ b c\;d", [[["a b", "c;d"]]]),
+    ("an escape at the end", "a\\", [[["a"]]]),
+    ("a comment", "a # b; c\nd", [[["a"]], [["d"]]]), ("a comment at the end", "a #", [[["a"]]]),
+    ("no comment", "a#b", [[["a#b"]]]), ("an open quote", "a 'b", [[["a", "b"]]]),
+    ("joined streams", "a 2>&1 b", [[["a", "2>&1", "b"]]]), ("a redirection", "a >f", [[["a", ">f"]]]),
+    ("tabs", "a\tb", [[["a", "b"]]]), ("nothing", " ;; ", [])))
+def test_a_shell_line_as_pipelines(line, pipelines):
+    assert sc.pipelines_in(line) == pipelines
+
+
+@pytest.mark.parametrize("line, idle", rows(
+    ("a no-op", "echo a", True), ("a program", "make", False), ("a filtered no-op", "echo a | grep b", True),
+    ("a no-op into a program", "echo a | sh", False), ("a filter alone", "grep a b", False),
+    ("into a file", "echo a > f", False), ("into a file, glued", "echo a >f", False), ("appended", "echo a >>f", False),
+    ("errors into a file", "echo a 2>f", False), ("both into a file", "echo a &>f", False),
+    ("into nothing", "echo a >/dev/null", True), ("into the error stream", "echo a >/dev/stderr", True),
+    ("into the output", "echo a > /dev/stdout", True), ("joined", "echo a 2>&1", True),
+    ("an assignment", "A=1 echo a", True), ("an assignment alone", "A=1", True),
+    ("an option with a sign is no assignment", "-A=1", False),
+    ("a path with a sign is no assignment", "./a=b/c", False),
+    ("our own file", "session_contract.py status", True), ("by its path", "/x/session_contract.py status", True),
+    ("by python", "python3 -I /x/session_contract.py status", True),
+    ("our file is an argument of another", "cat session_contract.py", False),
+    ("far behind python", "python3 a b c d e session_contract.py", False),
+    ("the launcher", "/h/.claude/session-contract-hook/hook status", True),
+    ("another launcher", "/h/.claude/other-hook/hook status", False)))
+def test_a_pipeline_is_idle(line, idle):
+    assert all(map(sc.is_idle, sc.pipelines_in(line))) is idle
+
+
+def bash(command):
+    return {"name": "Bash", "input": {"command": command}}
+
+
+@pytest.mark.parametrize("call, kind", rows(
+    ("a pull request", bash("gh pr create --fill"), "pr"), ("behind a list", bash("git push && gh pr create"), "pr"),
+    ("through a pipe", bash("gh pr create | tee x"), ""), ("a draft on the web", bash("gh pr create --web"), ""),
+    ("an older tool", bash("hub pull-request -m x"), "pr"), ("a review", bash("gh pr review 1 -a"), "review"),
+    ("a comment", bash("gh pr review 1 -c -b x"), ""), ("an approval", bash("glab mr approve 3"), "review"),
+    ("another command", bash("gh pr"), ""), ("no command", {"name": "Bash", "input": {"command": 7}}, ""),
+    ("no input", {"name": "Bash", "input": 7}, ""), ("another tool", {"name": "Read", "input": {
+        "command": "gh pr create"}}, ""),
+    ("a server's tool", {"name": "mcp__github__create_pull_request", "input": {}}, "pr"),
+    ("a server's review", {"name": "mcp__my_gitlab__approve_merge_request"}, "review"),
+    ("a server's other tool", {"name": "mcp__github__list_issues"}, ""),
+    ("another server", {"name": "mcp__jira__create_pull_request"}, "")))
+def test_what_a_call_ships(call, kind):
+    assert sc.shipped_by(call) == kind
+
+
+# --- reading: display text ------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, said", rows(
+    ("a fence", "a\n```\nb\n```\nc", "a\n___\n_\n___\nc"), ("tildes", "a\n~~~py\nb\n~~~\nc", "a\n_____\n_\n___\nc"),
+    ("a fence in a longer fence", "a\n````\n```\nb\n````\nc", "a\n____\n___\n_\n____\nc"),
+    ("a quotation", "> q\n  > r\na", "___\n_____\na"), ("a quotation behind a colon", "see: > q\nx", "see:____\nx"),
+    ("a bare fence that nothing closes", "a\n```\nb", "a\n___\nb"),
+    ("a fence with a language that nothing closes", "a\n```py\nb", "a\n_____\n_"),
+    ("words behind the closing marks close nothing", "```x\na\n``` b\nc", "____\n_\n_____\n_"),
+    ("an indented fence", "   ```\nx\n   ```\ny", "______\n_\n______\ny"),
+    ("a quotation inside a fence", "```\n> q\n```\na", "___\n___\n___\na")))
+def test_fences_and_quotations_are_set_aside(text, said):
+    assert shown(sc.unfenced(text)) == said
+
+
+@pytest.mark.parametrize("text, said", rows(
+    ("code", "a `b` c", "a ___ c"), ("a quotation", 'he said "stop now" x', "he said __________ x"),
+    ("a comment over lines", "a <!-- b\nc --> d", "a ______\n_____ d"), ("curled quotes", "x \u201cy\u201d z", "x ___ z")))
+def test_what_is_shown_is_set_aside(text, said):
+    assert shown(sc.display(text)) == said
+
+
+@pytest.mark.parametrize("text, cleaned", rows(
+    ("case, emphasis, space", "  A  *b*\n  c", "a b c"), ("a new sentence keeps its line", "A\nB", "a\nb"),
+    ("entries keep their lines", "- a\n- b", "- a\n- b"), ("a wrapped entry is joined", "- a\n- b\nc", "- a\n- b c"),
+    ("curled apostrophes", "a\u2019s \u2018x", "a's 'x"), ("double underscores", "__x__ a_b", "x a_b"),
+    ("what is set aside is one character", MARK * 3 + "a" + MARK * 2, MARK + "a" + MARK),
+    ("the marks of a heading", "## Head", "head"), ("an arrow", "\u2192 x", "x"), ("a bullet", "- x", "x")))
+def test_a_unit_is_cleaned(text, cleaned):
+    assert sc.clean(text) == cleaned
+
+
+@pytest.mark.parametrize("line, item", [
+    ("- a", True), ("* a", True), ("\u2022 a", True), ("-", False), ("- ", False), ("-- a", False), ("a) x", True),
+    ("3. x", True), ("3.", False), ("12) x", True), ("999. x", True), ("1234. x", False), ("ab. x", False),
+    ("(a) x", True), ("1\u3001x", True), ("12\u3001x", True), ("a\u3001x", False), ("abc\u3001x", False),
+    ("1\u20e3 x", True), ("x\u20e3 x", False), ("x", False), ("x y", False), ("\u2610 a", True)])
+def test_a_line_is_an_item(line, item):
+    assert sc.is_item(line) is item
+
+
+@pytest.mark.parametrize("line, kind", [
+    ("", "blank"), (" \t", "blank"), (MARK + MARK, "aside"), (" " + MARK + " ", "aside"), ("---", "rule"),
+    ("* * *", "rule"), ("\u2500\u2501", "rule"), ("# a", "heading"), ("### a", "heading"), ("#a", "prose"),
+    ("| a |", "table"), ("- a", "item"), ("**A**", "heading"), ("**A**:", "heading"), ("**A**\uff1a", "heading"),
+    ("**A** b **C**", "prose"), ("**A** b", "prose"), ("A **b**", "prose"), ("**" + "x" * 115 + "**", "heading"),
+    ("**" + "x" * 116 + "**", "prose"), ("prose", "prose")])
+def test_a_line_is_of_a_kind(line, kind):
+    assert sc.line_kind(line) == kind
+
+
+def pieces(text, spans):
+    return [text[a:b] for a, b in spans]
+
+
+def test_a_text_falls_into_blocks():
+    text = f"# H\nProse one\nwraps.\n\n- a\n  b\n- c\nnot wrapped\n| x |\n| y |\n\n---\n{MARK}"
+    blocks = sc.blocks_of(text)
+    assert [(kind, text[a:b]) for kind, a, b in blocks] == [
+        ("heading", "# H"), ("prose", "Prose one\nwraps."), ("item", "- a\n  b"), ("item", "- c"), ("prose", "not wrapped"),
+        ("table", "| x |\n| y |"), ("rule", "---"), ("aside", MARK)]
+    assert [kind for kind, _, _ in sc.blocks_of("a\n\nb")] == ["prose", "prose"]
+    assert [kind for kind, _, _ in sc.blocks_of("# a\nb\n# c\n# d")] == ["heading", "prose", "heading", "heading"]
+    assert sc.blocks_of("- a\n\tb") == [("item", 0, 6)]
+
+
+@pytest.mark.parametrize("text, found", [
+    ("One. Two! Three", ["One.", "Two!", "Three"]), ("v1.2 is e.g. fine. Next", ["v1.2 is e.g. fine.", "Next"]),
+    ("A.) b", ["A.)", "b"]), ("x\ny\nZ", ["x\ny", "Z"]), ('"Done." Then', ['"Done."', "Then"]),
+    ("\u7b2c\u4e00\u3002\u7b2c\u4e8c", ["\u7b2c\u4e00\u3002", "\u7b2c\u4e8c"]), ("... a", ["a"]),
+    ("Ends (here.) ok", ["Ends (here.)", "ok"]), ("See (e.g. this). B", ["See (e.g. this).", "B"]), ("a.b.", ["a.b."]),
+    ("A?\n\nB", ["A?", "B"]), ("So\u2026 b", ["So\u2026", "b"]), ("!!! ???", []), ("a! " + MARK, ["a!", MARK]),
+    ('A.""") b', ['A.""")', "b"]), ('A."""") b', ['A."""") b']), ("a\n  b", ["a\n  b"])])
+def test_a_text_falls_into_sentences(text, found):
+    assert pieces(text, sc.sentences_of(text, 0, len(text))) == found
+
+
+def test_the_sentences_of_a_part_are_those_within_it():
+    assert sc.sentences_of("One. Two. Three.", 4, 9) == [(5, 9)]
+    assert sc.ends_here("a. b", 1, 0, 2) == 2 and sc.ends_here("a.b", 1, 0, 3) == 0 and sc.ends_here("a.b", 1, 0, 2) == 2
+
+
+LAYOUT = "Intro.\n\nLead:\n- a\n- b\n\nTail one. Tail two."
+
+
+def units(text):
+    """{scope: the texts of its units}, the empty ones left out."""
+    found = sc.units_by_scope(text, sc.structure(text))
+    return {scope: pieces(text, spans) for scope, spans in found.items() if spans}
+
+
+def test_a_layout_has_its_shape():
+    assert sc.structure(LAYOUT) == {
+        "blocks": [("prose", 0, 6), ("prose", 8, 13), ("item", 14, 17), ("item", 18, 21), ("prose", 23, 42)],
+        "sentences": [(0, 6, 0), (8, 13, 1), (14, 17, 2), (18, 21, 3), (23, 32, 4), (33, 42, 4)],
+        "lists": [(1, 3)], "prose": [0, 1, 4]}
+    assert sc.structure("- a\n\n## H\n- b\n\n| c |\n- d")["lists"] == [(0, 0), (1, 2), (4, 4)]
+
+
+def test_each_scope_has_its_units():
+    all_of_it = ["Intro.", "Lead:", "- a", "- b", "Tail one.", "Tail two."]
+    assert units(LAYOUT) == {
+        "final": ["Tail two."], "last": ["Tail two."], "paragraph": ["Tail one.", "Tail two."],
+        "closing": ["Tail one.", "Tail two."], "ending": all_of_it, "anywhere": all_of_it, "lead-in": ["Lead:"],
+        "list": ["Lead:\n- a\n- b"], "last-list": ["Lead:\n- a\n- b"], "parts": ["Lead:\n- a\n- b"]}
+
+
+def test_a_list_at_the_end_has_its_lead_among_the_last():
+    found = units("A.\n\nB.\n\nC.\n\n## Left\n- a\n- b")
+    assert found["final"] == ["- b"] and found["last"] == ["- b", "## Left"] and found["heading"] == ["## Left"]
+    assert found["lead-in"] == ["## Left"] and found["last-list"] == ["## Left\n- a\n- b"]
+    assert found["paragraph"] == ["C."] and found["closing"] == ["C.", "## Left", "- a", "- b"]
+    assert "whole" not in found and units("- a\n- b")["last"] == ["- b"]
+
+
+def test_the_ending_is_three_paragraphs():
+    found = units("P1.\n- a\n\nP2.\n\nP3.\n\nP4.")
+    assert found["ending"] == ["P2.", "P3.", "P4."] and found["closing"] == ["P4."]
+    assert found["list"] == ["P1.\n- a"] and "last-list" not in found
+
+
+@pytest.mark.parametrize("text, whole", rows(
+    ("one sentence", "Let me look.", "Let me look."), ("three", "One. Two. Three.", "One. Two. Three."), ("four", "One. Two. Three. Four.", None),
+    ("a list", "A:\n- b", None), ("nothing", "", None), ("a text of 320", "x" * 320, "x" * 320),
+    ("a text of 321", "x" * 321, None), ("a table", "| a |", None)))
+def test_a_short_message_is_one_unit(text, whole):
+    assert units(text).get("whole") == (whole and [whole])
+
+
+def test_a_table_is_a_part():
+    assert units("| a |\n| b |") == {"parts": ["| a |\n| b |"]}
+
+
+@pytest.mark.parametrize("needs, text, found", rows(
+    ("one of two", "a|b", "xb", True), ("none of two", "a|b", "x", False), ("one of each group", "a|b&c", "b c", True),
+    ("a group without one", "a|b&c", "a b", False), ("at the start", "^ab", "abc", True),
+    ("not at the start", "^ab", "cab", False), ("a sign inside", "a^", "a^", True)))
+def test_literals_are_had(needs, text, found):
+    assert sc.has(needs, text) is found
+
+
+@pytest.mark.parametrize("needs, text, found", rows(
+    ("one of two", "a|b", "xb", True), ("none of two", "a|b", "x", False), ("a pair", "a|b&c", "c b", True),
+    ("half a pair", "a|b&c", "b", False), ("the other half", "b&c", "c", False)))
+def test_literals_are_present(needs, text, found):
+    assert sc.present(needs, text) is found
+
+
+def test_the_tail_of_a_long_message_is_read():
+    most = sc.READ_AT_MOST
+    assert sc.tail_of("x" * most) == (0, "x" * most)
+    assert sc.tail_of("ab\n" + "x" * most) == (3, "x" * most)
+    assert sc.tail_of("x" * (most + 5)) == (5, "x" * most)
+    lines = "a\n" + "b" * 10 + "\n" + "c" * (most - 5)
+    assert sc.tail_of(lines) == (13, "c" * (most - 5))
+    fenced = "```\n" + "b" * 10 + "\n" + "c" * (most - 5)
+    offset, text = sc.tail_of(fenced)
+    assert (offset, text) == (11, "```\n" + "c" * (most - 5))
+    assert sc.tail_of("```\n```\n" + "b" * 10 + "\n" + "c" * (most - 5))[0] == 19
+
+
+# --- reading: a prompt ----------------------------------------------------------------------------
+
+@pytest.mark.parametrize("text, part", rows(
+    ("a person's", " stop ", " stop "), ("a machine's", "  Stop hook feedback\nx", ""),
+    ("a tag and nothing else", "<system-reminder>x</system-reminder>", ""),
+    ("a tag inside", "a <system-reminder>b\nc</system-reminder> d", "a" + " " * 19 + "\n" + " " * 20 + "d"),
+    ("a tag that does not close", "a <system-reminder>b", "a" + " " * 19),
+    ("two tags", "<command-name>/x</command-name><command-args>y</command-args>z", " " * 61 + "z"),
+    ("the same tag twice", "<bash-input>a</bash-input>b<bash-input>c</bash-input>d", " " * 26 + "b" + " " * 26 + "d"),
+    ("a tag of a person's", "<b>a</b>", "<b>a</b>"),
+    ("an interruption", "[Request interrupted by user] stop", " " * 30 + "stop"),
+    ("an interruption in words", "a [Request interrupted by user] b", "a [Request interrupted by user] b")))
+def test_the_human_part_of_a_prompt(text, part):
+    assert sc.human_part(text) == part
+
+
+@pytest.mark.parametrize("text, command", [
+    ("contract: stop", ("stop",)), ("/contract", ("status",)), ("/contract stop", ("stop",)), ("/contractor stop", ()),
+    ("/contract:stop", ("stop",)), ("contract:", ("status",)), ("Contract: STOP!", ("stop",)), ("contracts", ()),
+    ("contract\uff1a pause", ("pause",)), ("contract: arm until the suite is green", ("arm", "the suite is green")),
+    ("contract: arm TILL it is", ("arm", "it is")), ("contract: arm unless it is", ("arm", "it is")),
+    ("contract: arm The suite", ("arm", "The suite")), ("contract: arm", ("arm", "")), ("contract: disarm", ("stop",)),
+    ("contract: frob now", ("?", "frob")), ("contract: " + "x" * 50, ("?", "x" * 40)),
+    ("contract: resume\nand more", ("resume",)), ("  contract: away ", ("away",)), ("my contract: stop", ()),
+    ("\uff43ontract: stop", ("stop",)), ("/contract: status.", ("status",)), ("contract: \u201cstop\u201d", ("?", "\u201cstop\u201d"))])
+def test_the_language_free_form_is_read(text, command):
+    assert sc.read_command(text) == command
+
+
+@pytest.mark.parametrize("text, found", [
+    ("keep going for two hours", ("for", 7200)), ("for 1.5 hours", ("for", 5400)), ("for 90 minutes", ("for", 5400)),
+    ("for half an hour", ("for", 1800)), ("for an hour", ("for", 3600)), ("\u4e24\u5c0f\u65f6", ("for", 7200)),
+    ("until 18:00", ("until", "18:00")), ("until 6pm", ("until", "18:00")), ("until 6 pm", ("until", "18:00")),
+    ("until 7:30 am", ("until", "07:30")), ("until 12am", ("until", "00:00")), ("until 12pm", ("until", "12:00")),
+    ("until noon", ("until", "12:00")), ("until midnight", ("until", "00:00")), ("until 8", None), ("until 23:59", ("until", "23:59")),
+    ("until 24:00", None), ("until 18:60", None), ("all day", None), ("until it is green", None)])
+def test_a_budget_is_read(text, found):
+    if text == "until 8":
+        found = sc.budget("until 8 o'clock", (0, 15, 15))
+    assert sc.budget(text, (0, len(text), len(text))) == found
+
+
+@pytest.mark.parametrize("word, number", [("2", 2), ("1,5", 1.5), ("1.5", 1.5), ("two", 2), ("half", .5), ("x", 0)])
+def test_a_number_is_read(word, number):
+    assert sc.number_of(word) == number
+
+
+@pytest.mark.parametrize("text, asks", [
+    ("why?", True), ("can you fix it?", False), ("could you?", False), ("what is left", True), ("fix it", False),
+    ("fix it. why?", True), ("is it done? ", True), ("hold on, why?", True), ("ok so what is it", True),
+    ("\u4f60\u597d\u5417", True), ("", False), ("please can you stop?", False), ("where are we", True),
+    ("tell me. what is left", False), ("will it", True), ("will you", False), ("why? fix it", False)])
+def test_a_prompt_is_a_question(text, asks):
+    low = sc.judged(text)
+    assert sc.is_question(low, sc.sentences(low)) is asks
+
+
+@pytest.mark.parametrize("text, found", [
+    ("a. b", [(0, 1, 2), (2, 4, 4)]), ("a.b", [(0, 3, 3)]), ("a... b", [(0, 1, 4), (4, 6, 6)]),
+    ("a! b? c", [(0, 1, 2), (2, 4, 5), (5, 7, 7)]), ("a; b", [(0, 1, 2), (2, 4, 4)]), ("a;b", [(0, 3, 3)]),
+    ("a\nb", [(0, 1, 2), (2, 3, 3)]), (" \n ", []), ("", []), ("a\u3002b", [(0, 1, 2), (2, 3, 3)]),
+    ("a.) b", [(0, 1, 2), (2, 5, 5)]), ("\u2026a", [(1, 2, 2)]), ("a..b", [(0, 1, 3), (3, 4, 4)]), ("a.", [(0, 1, 2)]),
+    ("a;) b", [(0, 5, 5)]), ("a?\u4e00", [(0, 1, 2), (2, 3, 3)])])
+def test_a_prompt_falls_into_sentences(text, found):
+    assert sc.sentences(text) == found
+
+
+OWN = {"arm": ["Full steam", " "], "disarm": ["basta"]}
+
+
+@pytest.mark.parametrize("text, gated, own, found", rows(
+    ("as whole words", "go full steam!", True, OWN, [("own.arm", "arm", 3, 13, 3)]),
+    ("at the start", "full steam", False, OWN, [("own.arm", "arm", 0, 10, 0)]),
+    ("inside a longer word", "full steamer", True, OWN, []), ("behind a longer word", "awful full steamer", True, OWN, []),
+    ("glued at the front", "xfull steam", True, OWN, []),
+    ("once inside and once whole", "full steamer, full steam", True, OWN, [("own.arm", "arm", 14, 24, 14)]),
+    ("a release without a contract", "basta", False, OWN, []),
+    ("a release with one", "basta", True, OWN, [("own.disarm", "disarm", 0, 5, 0)]),
+    ("without word boundaries", "\u7ee7\u7eed\u5427", True, {"arm": ["\u7ee7\u7eed"]}, [("own.arm", "arm", 0, 2, 0)]),
+    ("no phrases", "full steam", True, None, [])))
+def test_a_phrase_of_one_s_own_is_found(text, gated, own, found):
+    assert sc.own_phrases(text, gated, own) == found
+
+
+@pytest.mark.parametrize("text, low", [
+    ("ABC", "abc"), ("\uff21\uff22\u3000x\u00a0\u2019\u2018\u02bc", "ab x '''"), ("\u0130X", "\u0130x"),
+    ("\u00c4" + MARK, "\u00e4" + sc.SHOWN), ("\uff5e", "~"), ("\uff01", "!")])
+def test_a_text_in_plain_letters_is_as_long_as_before(text, low):
+    assert sc.plain(text) == low and len(low) == len(text)
+
+
+def test_a_condition_is_one_short_line():
+    assert sc.shortened("a  b\n c ,:;") == "a b c"
+    assert sc.shortened("x" * 200) == "x" * 200 and sc.shortened("x" * 201) == "x" * 199 + "\u2026"
+    assert sc.shortened("word " * 100) == ("word " * 39).strip() + "\u2026"
+
+
+def test_of_a_long_prompt_both_ends_are_read():
+    head, tail = sc.READ_HEAD, sc.READ_TAIL
+    whole = "a" * (head + tail)
+    assert sc.ends_of(whole) == (whole, int)
+    text, moved = sc.ends_of("a" * head + "b" * 1000 + "c" * tail)
+    assert text == "a" * (head - 1) + "\n" + "c" * tail and len(text) == head + tail
+    assert [moved(at) for at in (0, head - 1, head, head + 5)] == [0, head - 1, head + 1000, head + 1005]
+    text, moved = sc.ends_of("a" * head + "b" * 500 + "\n```" + "b" * 496 + "c" * tail)
+    assert text == "a" * (head - 5) + "\n```\n" + "c" * tail
+
+
+# --- deciding: the steps --------------------------------------------------------------------------
+
+HITS = (("permission.x", "permission", 0, 1),)
+OTHER = (("continuing.x", "continuing", 0, 1),)
+RUN = {"file": "/s.json", "field": "state", "terminal": ["closed", "elevated"]}
+ART = {"wanted": ["pr", "review"]}
+UNMET = "unmet: pull request opened or formal review submitted since 2027-01-15T07:"
+NOTHING = "the operator is away; nothing is on the ledger: the next ready item comes first, a scheduled look only after that"
+TASK = {"id": "b1", "type": "shell", "status": "running", "description": "the\n tests", "command": "make"}
+WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), tickets=("b1",))
+
+
+@pytest.mark.parametrize("step, given, wanted", rows(
+    ("a notice of the client's", "step_host", case(stop={"message": "API Error: 529 overloaded"}),
+     verdict("ALLOW-BLOCKER", "the client reports an error or a limit")),
+    ("a notice of 299 characters", "step_host", case(stop={"message": "API Error" + "x" * 290}),
+     verdict("ALLOW-BLOCKER", "the client reports an error or a limit")),
+    ("a long message that begins like one", "step_host", case(stop={"message": "API Error" + "x" * 291}), None),
+    ("no message", "step_host", case(), None),
+    ("paused", "step_paused", case({"state": "paused"}), verdict("ALLOW-PAUSED")),
+    ("not paused", "step_paused", case(), None),
+    ("no plan mode", "step_plan", case({"prompt_mode": "plan"}), None),
+    ("the operator's own plan mode", "step_plan", case({"prompt_mode": "plan"}, {"mode": "plan"}),
+     verdict("ALLOW-PLAN", "the operator's own prompt was in plan mode")),
+    ("the agent's plan mode", "step_plan", case((), {"mode": "plan"}),
+     verdict("BLOCK", "plan mode was entered by the agent, not by the operator")),
+    ("the agent's plan mode again", "step_plan", case({"plan_held": True}, {"mode": "plan"}),
+     verdict("ALLOW-PLAN", "the agent entered plan mode by itself and stays there")),
+    ("a budget that ends now", "step_budget", case({"spent_at": NOW}), verdict("ALLOW-BUDGET")),
+    ("a budget that ends later", "step_budget", case({"spent_at": NOW + 1}), None),
+    ("no budget", "step_budget", case(), None),
+    ("nothing owed", "work_owes", case(), verdict("ALLOW-CLEAN")),
+    ("an open item", "work_owes", case({"items": [entry(1)]}), None),
+    ("a contradiction", "work_owes", case((), {"hits": HITS}), None),
+    ("a blocker", "work_owes", case((), {"blocker": "blocker.key"}), verdict("ALLOW-BLOCKER", "blocker.key")),
+    ("a wait that the client confirms", "work_owes", case({"check": "make"}, {"waits": True, "tasks": (TASK,)}), WAITS),
+    ("a wait that it does not", "work_owes", case((), {"waits": True}), verdict("ALLOW-CLEAN")),
+    ("a task that nothing waits for", "work_owes", case((), {"tasks": (TASK,)}), verdict("ALLOW-CLEAN")),
+    ("the agent's own wait", "work_owes", case({"wait_for": "CI"}, {"tasks": (TASK,)}), WAITS),
+    ("a check that has not run", "work_owes", case({"check": "make"}), verdict("CHECK")),
+    ("a check that passes", "work_owes", case({"check": "make"}, (), {"check": (0, "x")}),
+     verdict("ALLOW-MET", "checked: make exits 0.")),
+    ("a check that fails", "work_owes", case({"check": "make"}, (), {"check": (2, "bad")}),
+     verdict("BLOCK", "the operator's check make exits 2: bad")),
+    ("a check that does not end", "work_owes", case({"check": "make " + "x" * 90}, (), {"check": (None, "")}),
+     verdict("BLOCK", "the operator's check make " + "x" * 74 + "\u2026 ran out of time")),
+    ("a claim", "work_owes", case({"claim": {"evidence": [
+        {"kind": "url", "value": "x"}, {"kind": "file", "value": "y", "verified": True}]}}),
+     verdict("ALLOW-MET", "claimed with url:x (self-attested), file:y (verified).")),
+    ("a claim wanted once", "work_owes", case(settings={"claim": "once"}), verdict("BLOCK", UNCLAIMED)),
+    ("a claim wanted once, asked before", "work_owes", case({"told": ["claim"]}, settings={"claim": "once"}),
+     verdict("ALLOW-CLEAN", UNCLAIMED)),
+    ("a claim wanted", "work_owes", case({"told": ["claim"]}, settings={"claim": "strict"}), verdict("BLOCK", UNCLAIMED)),
+    ("a claim wanted without a condition", "work_owes", case({"condition": ""}, settings={"claim": "strict"}),
+     verdict("ALLOW-CLEAN")),
+    ("a weak sign", "work_owes", case((), {"advisory": (("a", "x"), ("b", "x"))}), verdict("ADVISORY", "a, b")),
+    ("a question with an escalated item", "work_excuses", case(
+        {"items": [entry(1, "escalated"), entry(2, "done"), entry(3, "escalated")]}, {"hits": HITS}),
+     verdict("ALLOW-ESCALATED", "i1, i3")),
+    ("another contradiction with an escalated item", "work_excuses", case(
+        {"items": [entry(1, "escalated")]}, {"hits": HITS + OTHER}), None),
+    ("an open item beside an escalated one", "work_excuses", case(
+        {"items": [entry(1, "escalated"), entry(2)]}, {"hits": HITS}), None),
+    ("an escalated item without a question", "work_excuses", case({"items": [entry(1, "escalated")]}), None),
+    ("a question after a question", "work_excuses", case({"question": True}, {"hits": HITS}), verdict("ALLOW-DIALOGUE")),
+    ("a question after a question and work", "work_excuses", case({"question": True, "worked": True}, {"hits": HITS}), None),
+    ("a question after an order", "work_excuses", case((), {"hits": HITS}), None),
+    ("a wait over open items", "work_excuses", case({"items": [entry(1)]}, {"waits": True, "tasks": (TASK,)}), WAITS),
+    ("a wait for the same task again", "work_excuses", case({"tickets": ["b1"]}, {
+        "hits": OTHER, "waits": True, "tasks": (TASK,)}), None),
+    ("a wait for the same task after work", "work_excuses", case({"tickets": ["b1"]}, {
+        "hits": OTHER, "waits": True, "tasks": (TASK,)}, progress=True), WAITS),
+    ("three holds", "bounds_of_work", case({"streak": 3}),
+     verdict("ALLOW-DEGRADED", "3 holds in a row without work between")),
+    ("two holds", "bounds_of_work", case({"streak": 2}), None),
+    ("two holds on a client that honours two", "bounds_of_work", case({"streak": 2}, settings={"cap": 2}),
+     verdict("ALLOW-DEGRADED", "2 holds in a row without work between")),
+    ("a client without a cap", "bounds_of_work", case({"streak": 3}, settings={"cap": 0}),
+     verdict("ALLOW-DEGRADED", "3 holds in a row without work between")),
+    ("three holds and work", "bounds_of_work", case({"streak": 3}, progress=True), None),
+    ("still degraded", "bounds_of_work", case({"streak": 1, "degraded": True}),
+     verdict("ALLOW-DEGRADED", "1 hold in a row without work between")),
+    ("fifty holds with work between", "bounds_of_work", case({"blocks": 50}, progress=True),
+     verdict("ALLOW-DEGRADED", "50 holds since the operator's last prompt")),
+    ("forty-nine", "bounds_of_work", case({"blocks": 49}), None),
+    ("a run that has ended", "run_owes", case({"run": RUN}, (), {"run": ("elevated", "")}),
+     verdict("ALLOW-MET", "the run's state is elevated.")),
+    ("a run that has not", "run_owes", case({"run": RUN}, (), {"run": ("open", "")}),
+     verdict("BLOCK", "the run has not ended: state is open, it ends at closed or elevated (/s.json)")),
+    ("a run that cannot be read", "run_owes", case({"run": RUN}, (), {"run": (None, "no file")}),
+     verdict("BLOCK", "the run has not ended: no file, it ends at closed or elevated (/s.json)")),
+    ("nothing shipped since the arming", "artifact_owes", case(ART), verdict("BLOCK", UNMET + "00:00Z")),
+    ("nothing shipped since the boundary", "artifact_owes", case({**ART, "boundary_at": NOW - 60}),
+     verdict("BLOCK", UNMET + "59:00Z")),
+    ("shipped", "artifact_owes", case({**ART, "artifacts": ["pr 1", "x 2", "review 3"]}),
+     verdict("MATERIAL-ALLOW", "pr 1, review 3")),
+    ("four shipped", "artifact_owes", case({**ART, "artifacts": ["pr 1", "pr 2", "pr 3", "pr 4"]}),
+     verdict("MATERIAL-ALLOW", "pr 2, pr 3, pr 4")),
+    ("shipped over an open item", "artifact_owes", case({**ART, "artifacts": ["pr 1"], "items": [entry(1)]}), None),
+    ("shipped over a contradiction", "artifact_owes", case({**ART, "artifacts": ["pr 1"]}, {"hits": OTHER}), None),
+    ("all passed on after two holds", "artifact_owes", case({**ART, "boundary_blocks": 2, "items": [
+        entry(1, "escalated"), entry(2, "handed-off", to="ops")]}),
+     verdict("CLEAN-TERMINAL-ALLOW", "i1 the operator, i2 ops")),
+    ("of many passed on five are named", "artifact_owes", case({**ART, "boundary_blocks": 3, "items": [
+        entry(n, "handed-off", to="ops") for n in range(7)]}),
+     verdict("CLEAN-TERMINAL-ALLOW", "i0 ops, i1 ops, i2 ops, i3 ops, i4 ops")),
+    ("all passed on after one hold", "artifact_owes", case({**ART, "boundary_blocks": 1, "items": [
+        entry(1, "escalated")]}), verdict("BLOCK", UNMET + "00:00Z")),
+    ("nothing to pass on", "artifact_owes", case({**ART, "boundary_blocks": 2}), verdict("BLOCK", UNMET + "00:00Z")),
+    ("one done, one passed on", "artifact_owes", case({**ART, "boundary_blocks": 2, "items": [
+        entry(1, "escalated"), entry(2, "done")]}), verdict("BLOCK", UNMET + "00:00Z")),
+    ("present", "away_owes", case({"items": [entry(1)]}), verdict("ALLOW-PRESENT")),
+    ("away with nothing owed", "away_owes", case((), (), {"away": True}), verdict("BLOCK", NOTHING)),
+    ("away with an item", "away_owes", case({"items": [entry(1, text="x" * 90)]}, (), {"away": True}),
+     verdict("BLOCK", "the operator is away; next owed: i1 " + "x" * 77 + "\u2026")),
+    ("away with a wake", "away_owes", case((), {"tasks": (TASK,)}, {"away": True}), WAITS),
+    ("away with a wake and a contradiction", "away_owes", case((), {"tasks": (TASK,), "hits": OTHER}, {"away": True}),
+     verdict("BLOCK", NOTHING)),
+    ("away with a wake and what a hold has named", "away_owes", case(
+        {"items": [entry(1)], "owed": sc.fingerprint({"items": [entry(1)]})}, {"tasks": (TASK,)}, {"away": True}), WAITS),
+    ("away with a wake and a new item", "away_owes", case({"items": [entry(1)]}, {"tasks": (TASK,)}, {"away": True}),
+     verdict("BLOCK", "the operator is away; next owed: i1 port 1")),
+    ("the hold that reaches the client's cap", "away_owes", case({"host_run": 7}, (), {"away": True}),
+     verdict("BLOCK", NOTHING, last=True)),
+    ("one before", "away_owes", case({"host_run": 6}, (), {"away": True}), verdict("BLOCK", NOTHING)),
+    ("no cap", "away_owes", case({"host_run": 70}, (), {"away": True}, {"cap": 0}), verdict("BLOCK", NOTHING)),
+    ("the hold that reaches the bound", "away_owes", case({"blocks": 49}, (), {"away": True}, {"cap": 0}),
+     verdict("BLOCK", NOTHING, last=True))))
+def test_a_step_answers(step, given, wanted):
+    assert getattr(sc, step)(given) == wanted
+
+
+@pytest.mark.parametrize("contract, stop, evidence, malformed, wanted", rows(
+    ("owed", {}, {"hits": OTHER}, {}, "", verdict("BLOCK", rules=("continuing.x",), progress=True)),
+    ("owed by the ledger", {"items": [entry(1), entry(2, "done"), entry(3)]}, {}, {}, "",
+     verdict("BLOCK", owed=("i1", "i3"), progress=True)),
+    ("a wait that is void", {"wait_for": "CI"}, {"hits": OTHER}, {}, "", verdict(
+        "BLOCK", "the wait for CI is void: the client reports nothing that wakes this session", rules=("continuing.x",),
+        progress=True)),
+    ("a stall", {"streak": 3}, {"hits": OTHER}, {"readable": True}, "", verdict(
+        "ALLOW-DEGRADED", "3 holds in a row without work between", rules=("continuing.x",))),
+    ("a stalled check", {"streak": 3, "check": "make"}, {}, {"readable": True, "check": (1, "")}, "", verdict(
+        "ALLOW-DEGRADED", "3 holds in a row without work between")),
+    ("a broken file", {}, {}, {}, "broken", verdict("BLOCK-MALFORMED", "broken", progress=True)),
+    ("a broken file after three holds", {"streak": 3}, {}, {"readable": True}, "broken", verdict(
+        "ALLOW-DEGRADED", "3 holds in a row without work between")),
+    ("paused with an error of the client's", {"state": "paused"}, {"message": "API Error"}, {}, "", verdict(
+        "ALLOW-BLOCKER", "the client reports an error or a limit", progress=True)),
+    ("paused after the budget", {"state": "paused", "spent_at": 1}, {}, {}, "", verdict("ALLOW-PAUSED", progress=True)),
+    ("after the budget in plan mode", {"spent_at": 1}, {"mode": "plan"}, {}, "", verdict("ALLOW-BUDGET", progress=True)),
+    ("a run in its mode", {"mode": "run", "run": RUN, "items": [entry(1)]}, {}, {"run": ("closed", "")}, "", verdict(
+        "ALLOW-MET", "the run's state is closed.", owed=("i1",), progress=True))))
+def test_a_stop_is_decided(contract, stop, evidence, malformed, wanted):
+    assert sc.decide({**BOUND, **contract}, sc.Stop(**stop), sc.Evidence(**evidence), sc.Settings(), NOW, malformed) == wanted
+
+
+def test_what_wakes_is_named():
+    tasks = (TASK, {"id": "b2", "status": "running", "command": "make"}, {"id": "b3", "status": "done"},
+             {"id": "b4", "type": "subagent"})
+    crons = ({"id": "w1", "schedule": "* * * * *"}, {"id": "w2", "schedule": "x"}, {"id": "w3", "schedule": "0 * * * *"})
+    given = {"tasks": tasks, "crons": crons}
+    assert sc.wakes_of(case((), given)) == (
+        ("b1", "shell b1 the tests", 0), ("b2", "task b2 make", 0), ("b4", "subagent b4", 0),
+        ("", "schedule w1 in 1 minute", NOW + 60), ("", "schedule w3 in 1 hour", NOW + 3600))
+    assert sc.wakes_of(case((), given, (), {"print_mode": True})) == (("b4", "subagent b4", 0),)
+    assert sc.waiting((("a", "b", 0), ("", "c", 9))) == verdict(
+        "ALLOW-WAITING", wakes=("b", "c"), tickets=("a",), until=9)
+
+
+# --- deciding: progress and what follows ----------------------------------------------------------
+
+PROOF = [{"kind": "note", "value": "x"}]
+
+
+@pytest.mark.parametrize("contract, stop, evidence, made", rows(
+    ("work", {"work": 1}, {}, {"readable": True}, True), ("no work", {}, {"message": "new"}, {"readable": True}, False),
+    ("another message where nothing can be read", {"message": sc.digest("a")}, {"message": "b"}, {}, True),
+    ("the same message in other letters", {"message": sc.digest("a b")}, {"message": "A  b"}, {}, False),
+    ("no message twice", {"message": sc.digest("")}, {}, {}, False),
+    ("an item closed since the hold", {"block_at": 5, "items": [entry(1, "done", closed_at=5, evidence=PROOF)]}, {},
+     {"readable": True}, True),
+    ("an item closed before it", {"block_at": 5, "items": [entry(1, "done", closed_at=4, evidence=PROOF)]}, {},
+     {"readable": True}, False),
+    ("an item closed before any hold", {"items": [entry(1, "done", closed_at=4, evidence=PROOF)]}, {},
+     {"readable": True}, False),
+    ("an item ticked in the client's list", {"block_at": 5, "items": [entry(1, "done", closed_at=5, evidence=[
+        {"kind": "todo", "value": "x"}])]}, {}, {"readable": True}, False),
+    ("an item given up", {"block_at": 5, "items": [entry(1, "waived", closed_at=5, evidence=PROOF)]}, {},
+     {"readable": True}, False),
+    ("an item closed at no known time", {"block_at": 5, "items": [entry(1, "done", evidence=PROOF)]}, {},
+     {"readable": True}, False)))
+def test_progress_is_made(contract, stop, evidence, made):
+    assert sc.made_progress({**BOUND, **contract}, sc.Stop(**stop), sc.Evidence(**evidence)) is made
+
+
+HELD_ONCE = {"streak": 1, "blocks": 1, "block_at": NOW, "boundary_blocks": 1, "host_run": 1, "owed": sc.fingerprint(BOUND)}
+
+
+@pytest.mark.parametrize("contract, stop, given, wanted", rows(
+    ("a hold", {"work": 3}, {"message": "A  b"}, verdict("BLOCK"),
+     {**HELD_ONCE, "work": 0, "message": sc.digest("a b"), "told": ["policy"]}),
+    ("a second hold", {"told": ["policy"], "streak": 1, "blocks": 4, "host_run": 2, "boundary_blocks": 2}, {}, verdict("BLOCK"),
+     {**HELD_ONCE, "streak": 2, "blocks": 5, "host_run": 3, "boundary_blocks": 3, "message": sc.digest("")}),
+    ("a hold for a claim", {}, {}, verdict("BLOCK", UNCLAIMED),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["claim"]}),
+    ("a hold in plan mode", {}, {"mode": "plan"}, verdict("BLOCK"),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "plan_held": True}),
+    ("a hold after one in plan mode", {"plan_held": True}, {}, verdict("BLOCK"),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"]}),
+    ("a hold names its open items", {"items": [entry(1), entry(2, "done")]}, {}, verdict("BLOCK"),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "items": [entry(1, held=True), entry(2, "done")],
+      "owed": sc.fingerprint({"items": [entry(1)]})}),
+    ("a hold while away", {"mode": "away"}, {}, verdict("BLOCK"),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "standing": "working"}),
+    ("the last hold while away", {"mode": "away"}, {}, verdict("BLOCK", last=True),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "standing": "stopped"}),
+    ("a hold after work", {"streak": 2, "degraded": True, "tickets": ["b1"], "work": 1}, {}, verdict("BLOCK", progress=True),
+     {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "degraded": False, "tickets": [], "work": 0}),
+    ("a clean end", {"work": 4, "wait_for": "x", "waiting": {"what": "y"}, "streak": 2}, {}, verdict("ALLOW-CLEAN"),
+     {"told": ["clean"], "wait_for": "", "waiting": {}}),
+    ("a second clean end", {"told": ["clean"]}, {}, verdict("ALLOW-CLEAN"), {}),
+    ("met", {}, {}, verdict("ALLOW-MET"), {"state": "met", "changed_at": NOW}),
+    ("spent", {}, {}, verdict("ALLOW-BUDGET"), {"state": "spent", "changed_at": NOW}),
+    ("degraded", {}, {}, verdict("ALLOW-DEGRADED"), {"degraded": True}),
+    ("shipped", {"artifacts": ["pr 1"], "shipped": ["pr 0"], "boundary_blocks": 2}, {}, verdict("MATERIAL-ALLOW"),
+     {"boundary_at": NOW, "boundary_blocks": 0, "artifacts": [], "shipped": ["pr 0", "pr 1"]}),
+    ("passed on", {"boundary_blocks": 2}, {}, verdict("CLEAN-TERMINAL-ALLOW"), {"boundary_at": NOW, "boundary_blocks": 0}),
+    ("waiting", {"work": 2, "tickets": ["b0"]}, {}, verdict(
+        "ALLOW-WAITING", wakes=("shell b1", "x"), tickets=("b1", "b0"), until=7),
+     {"standing": "waiting", "waiting": {"what": "shell b1, x", "at": NOW, "until": 7}, "work": 0, "tickets": ["b0", "b1"]}),
+    ("scheduled prompts", {"crons": [sc.digest("old"), sc.digest("a")]}, {"crons": (
+        {"prompt": "a"}, {"prompt": "b"}, {"prompt": 7}, {})}, verdict("ALLOW-PAUSED"),
+     {"crons": [sc.digest("old"), sc.digest("a"), sc.digest("b")]})))
+def test_a_verdict_changes_the_contract(contract, stop, given, wanted):
+    before = {**BOUND, **contract}
+    assert changed(before, sc.next_contract(before, sc.Stop(**stop), given, NOW)) == wanted
+
+
+def test_what_has_no_end_is_bounded():
+    before = {**BOUND, "shipped": [f"pr {n}" for n in range(200)], "artifacts": ["pr new"],
+              "crons": [str(n) for n in range(60)]}
+    after = sc.next_contract(before, sc.Stop(crons=tuple({"prompt": str(n)} for n in range(60))), verdict("MATERIAL-ALLOW"), NOW)
+    assert len(after["shipped"]) == 200 and after["shipped"][-1] == "pr new" and after["shipped"][0] == "pr 1"
+    assert len(after["crons"]) == 100 and after["crons"][:2] == ["10", "11"] and after["crons"][-1] == sc.digest("59")
+
+
+def test_nothing_changed_is_the_same_contract():
+    before = {**BOUND, "told": ["clean"]}
+    assert sc.next_contract(before, sc.Stop(), verdict("ALLOW-CLEAN"), NOW) is before
+    assert sc.absorb(before, sc.Evidence(), sc.Settings(), NOW) is before
+
+
+def test_what_the_transcript_has_gained_is_taken_in():
+    before = {**BOUND, "prompt_mark": 9, "work": 2, "host_run": 3, "artifacts": ["pr 1"], "shipped": ["pr 2"],
+              "calls": ["a"], "read_to": 5}
+    evidence = sc.Evidence(readable=True, end=50, work=1, calls=("a", "b"), artifacts=("pr 1", "pr 2", "pr 3"))
+    assert changed(before, sc.absorb(before, evidence, sc.Settings(), NOW)) == {
+        "read_to": 50, "work": 3, "worked": True, "host_run": 0, "artifacts": ["pr 1", "pr 3"], "calls": ["a", "b"]}
+    anew = sc.absorb(before, sc.Evidence(readable=True, anew=True), sc.Settings(), NOW)
+    assert changed(before, anew) == {"read_to": 0, "prompt_mark": 0}
+    assert sc.absorb({**before, "worked": True}, evidence.replace(work=0), sc.Settings(), NOW)["worked"] is True
+    many = sc.absorb(before, evidence.replace(calls=tuple(map(str, range(300)))), sc.Settings(), NOW)["calls"]
+    assert len(many) == 256 and many[-1] == "299"
+
+
+TICK = [{"kind": "todo", "value": "completed in the client's list", "verified": False}]
+
+
+@pytest.mark.parametrize("items, changes, after", rows(
+    ("a new entry", [], [("todo:a", "A  a", False)], [
+        {"id": "i5", "text": "A a", "state": "open", "source": "todo", "key": "todo:a", "opened_at": NOW}]),
+    ("an entry that was done when it was first seen", [], [("todo:a", "a", True)], []),
+    ("an entry without a text", [], [("task:1", "", False)], []),
+    ("an entry that is known", [entry(1, key="todo:a")], [("todo:a", "a", False)], [entry(1, key="todo:a")]),
+    ("an entry done", [entry(1, key="todo:a")], [("todo:a", "a", True)], [
+        entry(1, "done", key="todo:a", closed_at=NOW, evidence=TICK)]),
+    ("an entry done that was given up", [entry(1, "waived", key="todo:a")], [("todo:a", "a", True)],
+     [entry(1, "waived", key="todo:a")]),
+    ("a list begun anew", [entry(1, key="todo:a"), entry(2, key="todo:b", held=True), entry(3, "done", key="todo:c"),
+                           entry(4), entry(5, key="task:1")], [(None, "", False)],
+     [entry(2, key="todo:b", held=True), entry(3, "done", key="todo:c"), entry(4), entry(5, key="task:1")]),
+    ("an entry deleted", [entry(1, key="task:1"), entry(2, key="task:2")], [("task:1", None, False)],
+     [entry(2, key="task:2")]),
+    ("an entry deleted that a hold has named", [entry(1, key="task:1", held=True)], [("task:1", None, False)],
+     [entry(1, key="task:1", held=True)])))
+def test_the_client_s_list_is_followed(items, changes, after):
+    before = {**BOUND, "items": items, "next_item": 5}
+    assert sc.follow_todos(before, changes, NOW)["items"] == after
+    assert before["items"] == items
+
+
+def test_numbers_of_the_client_s_list_go_on():
+    after = sc.follow_todos({**BOUND, "next_item": 5}, [("todo:a", "a", False), ("todo:b", "b", False)], NOW)
+    assert [item["id"] for item in after["items"]] == ["i5", "i6"] and after["next_item"] == 7
+
+
+# --- deciding: the ledger -------------------------------------------------------------------------
+
+def test_an_item_is_added_once():
+    before = {**BOUND, "items": [entry(1), entry(2, "done")], "next_item": 3}
+    assert sc.add_item(before, " PORT  1", "command", NOW) == (before, entry(1))
+    after, item = sc.add_item(before, "port 2\n", "prompt", NOW)
+    assert item == {"id": "i3", "text": "port 2", "state": "open", "source": "prompt", "opened_at": NOW}
+    assert changed(before, after) == {"items": [*before["items"], item], "next_item": 4}
+
+
+def test_an_item_is_closed_once():
+    before = {**BOUND, "items": [entry(1), entry(2), entry(3, "escalated")]}
+    after = sc.close_item(before, "i2", "done", NOW, evidence=PROOF)
+    assert after["items"] == [entry(1), entry(2, "done", closed_at=NOW, evidence=PROOF), entry(3, "escalated")]
+    assert sc.close_item(before, "i3", "waived", NOW)["items"][2] == entry(3, "waived", closed_at=NOW)
+    with pytest.raises(ValueError, match="^item i2 is done$"):
+        sc.close_item(after, "i2", "waived", NOW)
+    with pytest.raises(KeyError, match="i9"):
+        sc.close_item(after, "i9", "done", NOW)
+
+
+def test_evidence_is_told_apart():
+    assert sc.evidence_text([{"kind": "url", "value": "x"}, {"kind": "file", "value": "y", "verified": True}]) == \
+        "url:x (self-attested), file:y (verified)"
+
+
+@pytest.mark.parametrize("condition, command", [
+    ("`make test` passes", "make test"), ("`make` is green.", "make"), ("`a` succeeds", "a"), ("`a` exits 0!", "a"),
+    ("`a` is clean", "a"), ("`a` returns 0", "a"), (" `a` passes ", "a"), ("`a` fails", ""), ("run `a` passes", ""),
+    ("`a` and `b` passes", ""), ("a passes", ""), ("`a", "")])
+def test_a_check_in_a_condition(condition, command):
+    assert sc.check_in(condition) == command
+
+
+@pytest.mark.parametrize("condition, kinds", [
+    ("a PR is opened", ["pr"]), ("an MR is up", ["pr"]), ("(PRs) were created.", ["pr"]), ("a pull request is raised", ["pr"]),
+    ("you submitted the review", ["review"]), ("reviews are posted", ["review"]), ("the PR exists", ["pr"]),
+    ("a review and a PR are filed", ["review", "pr"]), ("PR #12 is open", []), ("the PR is merged", []),
+    ("a file is created", []), ("", [])])
+def test_an_artifact_in_a_condition(condition, kinds):
+    assert sc.asks_for_artifact(condition) == kinds
+
+
+def test_a_budget_has_an_end(monkeypatch):
+    monkeypatch.setattr(time, "localtime", time.gmtime)
+    assert sc.budget_end(None, NOW) == 0 and sc.budget_end(("for", 90.5), NOW) == NOW + 90
+    assert sc.budget_end(("until", "08:01"), NOW) == NOW + 60 and sc.budget_end(("until", "10:30"), NOW) == NOW + 9000
+    assert sc.budget_end(("until", "08:00"), NOW) == NOW + 86400
+    assert sc.budget_end(("until", "07:59"), NOW + 20) == NOW + 86340
+    assert sc.budget_end(("until", "08:01"), NOW + 20) == NOW + 60
+
+
+# --- deciding: what the operator says -------------------------------------------------------------
+
+def heard(text, contract=None, settings=(), **more):
+    """(contract, Answer) after the prompt TEXT of a session with CONTRACT."""
+    prompt = sc.Prompt(heard=sc.read_prompt(text, bool(contract)), session="s1", size=70, mode="plan", **more)
+    return sc.hear(contract, prompt, sc.Settings(**dict(settings)), NOW)
+
+
+HEARD = {"prompt_at": NOW, "prompt_mark": 70, "prompt_mode": "plan"}
+FRESH = {**sc.CONTRACT, "session": "s1", "armed_at": NOW, "changed_at": NOW, "armed_mark": 70, **HEARD}
+
+
+def test_arming_makes_a_contract():
+    contract, answer = heard("Don't stop until the suite is green.", settings={"pins": {"a": "b"}})
+    assert contract == {**FRESH, "condition": "the suite is green", "pins": {"a": "b"}}
+    assert answer.system == 'session-contract: armed: "the suite is green". A turn that ends with work owed is held; "stop" releases.'
+    assert answer.context.startswith('[session-contract] armed by the operator: "the suite is green"; no items. ')
+    assert not answer.halt and not answer.reply
+
+
+def test_arming_for_an_absence_for_an_artifact_and_while_observing():
+    contract, answer = heard("Keep going until the docs are written.", away=True)
+    assert contract == {**FRESH, "condition": "the docs are written", "mode": "away"} and "for your absence" in answer.system
+    contract, _ = heard("Keep going until a PR is opened.")
+    assert contract == {**FRESH, "condition": "a PR is opened", "mode": "artifact", "wanted": ["pr"]}
+    contract, answer = heard("Keep going.", settings={"observe": True}, away=True)
+    assert contract == {**FRESH, "mode": "away"} and "observing" in answer.system
+    contract, _ = heard("Keep going until `make` passes.", settings={"checks_from_prompts": True})
+    assert (contract["condition"], contract["check"]) == ("`make` passes", "make")
+    contract, _ = heard("Keep going for two hours.")
+    assert contract["spent_at"] == NOW + 7200 and contract["condition"] == ""
+
+
+SPOKEN = {**BOUND, "streak": 2, "blocks": 4, "degraded": True, "plan_held": True, "work": 3, "worked": True, "host_run": 5,
+          "waiting": {"what": "x"}, "claim": {"evidence": PROOF}, "spent_at": NOW + 60}
+RESET = {**HEARD, "streak": 0, "blocks": 0, "degraded": False, "plan_held": False, "work": 0, "worked": False, "host_run": 0,
+         "waiting": {}}
+
+
+@pytest.mark.parametrize("text, contract, changes, said, context", rows(
+    ("another condition", "Don't stop until the docs are done.", {}, {
+        **RESET, "condition": "the docs are done", "claim": {}, "changed_at": NOW}, 'amended, armed: "the docs are done"',
+     'amended by the operator: "the docs are done"'),
+    ("a bare phrase", "Keep going.", {}, {**RESET, "changed_at": NOW}, 'armed already: "the suite is green"',
+     'armed already by the operator: "the suite is green"'),
+    ("a bare phrase while paused", "Keep going.", {"state": "paused"}, {**RESET, "state": "armed", "changed_at": NOW},
+     "armed already", "armed already"),
+    ("stop", "stop", {}, {**RESET, "state": "disarmed", "changed_at": NOW, "origin": "the operator's prompt"},
+     "released; turns end freely again", "released by the operator; turns end freely again."),
+    ("wait", "hold on", {}, {**RESET, "state": "paused", "changed_at": NOW}, "paused: turns may end",
+     "paused by the operator; turns may end until the next prompt that is no question."),
+    ("a question while paused", "Why?", {"state": "paused"}, {**RESET, "question": True}, "",
+     "paused by the operator; turns may end."),
+    ("an order while paused", "Use tabs.", {"state": "paused"}, {**RESET, "state": "armed", "changed_at": NOW},
+     'resumed, armed: "the suite is green"', 'resumed by the operator: "the suite is green"'),
+    ("an order", "Use tabs.", {}, RESET, "", 'armed: "the suite is green"; no items.'),
+    ("a question", "Why?", {}, {**RESET, "question": True}, "", 'armed: "the suite is green"; no items.'),
+    ("an order ends an absence", "Use tabs.", {"mode": "away", "standing": "working"}, {
+        **RESET, "mode": "work", "standing": ""}, "", 'armed: "the suite is green"; no items.'),
+    ("a list", "Don't stop until:\n- port csv\n- port xml", {"next_item": 3}, {
+        **RESET, "changed_at": NOW, "next_item": 5, "items": [
+            {"id": f"i{n}", "text": text, "state": "open", "source": "prompt", "opened_at": NOW}
+            for n, text in ((3, "port csv"), (4, "port xml"))]}, 'armed already: "the suite is green" (2 items open)',
+     "armed already")))
+def test_a_word_changes_the_contract(text, contract, changes, said, context):
+    before = {**SPOKEN, **contract}
+    after, answer = heard(text, before)
+    assert changed(before, after) == changes
+    assert said in answer.system and (said or not answer.system)
+    assert answer.context.startswith("[session-contract] " + context) and not answer.halt and not answer.reply
+
+
+@pytest.mark.parametrize("text, contract, changes, halt, reply", rows(
+    ("stop", "contract: stop", {}, {**RESET, "state": "disarmed", "changed_at": NOW, "origin": "contract: stop"},
+     "released; turns end freely again.", ""),
+    ("pause", "contract: pause", {}, {**RESET, "state": "paused", "changed_at": NOW}, "paused: turns may end", ""),
+    ("resume", "contract: resume", {"state": "paused"}, {**RESET, "state": "armed", "changed_at": NOW}, "resumed, armed", ""),
+    ("away", "contract: away", {}, {**RESET, "mode": "away"}, "armed for your absence", ""),
+    ("back", "contract: back", {"mode": "away", "standing": "working"}, {**RESET, "mode": "work", "standing": ""},
+     "you are back", ""),
+    ("status", "contract: status", {}, {}, "", "armed for 1 hour"),
+    ("an unknown word", "contract: frob", {}, {}, "", "not 'frob'.")))
+def test_the_language_free_form_is_obeyed(text, contract, changes, halt, reply):
+    before = {**SPOKEN, **contract}
+    after, answer = heard(text, before)
+    assert changed(before, after) == changes
+    assert halt in answer.halt and bool(halt) == bool(answer.halt)
+    assert reply in answer.reply and bool(reply) == bool(answer.reply)
+    assert not answer.system and not answer.context
+
+
+@pytest.mark.parametrize("word", ["stop", "pause", "resume"])
+def test_without_a_contract_the_language_free_form_changes_nothing(word):
+    assert heard(f"contract: {word}") == (None, sc.Answer(reply="session-contract: nothing is armed in this session."))
+
+
+@pytest.mark.parametrize("word", ["away", "back"])
+def test_without_a_contract_presence_is_told(word):
+    assert heard(f"contract: {word}") == (None, sc.Answer(halt=f"session-contract: {word}; nothing is armed in this session."))
+
+
+def test_the_language_free_form_arms():
+    contract, answer = heard("contract: arm until the suite is green")
+    assert contract == {**FRESH, "condition": "the suite is green"} and "armed" in answer.system
+
+
+def test_an_order_without_a_contract_is_nothing():
+    assert heard("Use tabs.") == (None, sc.Answer())
