@@ -275,7 +275,7 @@ def config_dir(environ):
     path = environ.get("CLAUDE_CONFIG_DIR", "")
     if path:
         return absolute(path, "CLAUDE_CONFIG_DIR")
-    name = "HOME" if fs.__name__ == "posix" else "USERPROFILE"      # on Windows a shell of the client's may set HOME too
+    name = "HOME" if fs.__name__ == "posix" else "USERPROFILE"      # there a shell may set HOME too
     home = slashed(environ.get(name, ""))
     if not home.startswith("/") and name == "HOME":
         import pwd
@@ -4926,8 +4926,8 @@ class Hook:
         cap = self.environ.get("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "")
         printing = (self.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
                     or self.environ.get("CLAUDE_CODE_SESSION_ATTENDED") == "0")
-        values = {"cap": int(cap) if cap.isdecimal() and len(cap) < 10 else HOST_CAP, "observe": self.switch == "observe",
-                  "command": own_command(), "print_mode": printing}
+        values = {"cap": int(cap) if cap.isdecimal() and len(cap) < 10 else HOST_CAP, "command": own_command(),
+                  "observe": self.switch == "observe", "print_mode": printing}
         pins = values["pins"] = {}
         for name, read in (("config.json", read_config), ("phrases.json", read_phrases), ("policy.md", read_policy)):
             path = f"{self.store.path}/{name}"
@@ -7067,7 +7067,8 @@ def store_findings(environ):
         for wrong, name, what, mend in (
                 (os.path.islink(path), "store-link", "is a symbolic link", "Make it a directory of its own"),
                 (not folder, "store-kind", "is no directory", "Move it away"),
-                (fs.__name__ == "posix" and owner != os.geteuid(), "store-owner", f"belongs to user {owner}", "Run `chown -R` on it"),
+                (fs.__name__ == "posix" and owner != os.geteuid(), "store-owner", f"belongs to user {owner}",
+                 "Run `chown -R` on it"),
                 (folder and not private, "store-mode", f"has mode {mode:o}, not 700",
                  f"Run `chmod 700 {shell_word(path)}`"),
                 (folder and not os.access(path, 7), "store-denied", "cannot be written", "See where it stands")):

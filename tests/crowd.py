@@ -13,7 +13,8 @@ import sys
 
 import session_contract as sc
 
-OWING = ("225 remain. Continuing.", "40 files remain. Next I will port the exporter.", "All ported; the suite is green.")
+OWING = ("225 remain. Continuing.", "40 files remain. Next I will port the exporter.",
+         "All ported; the suite is green.")
 
 
 class Player:

@@ -2,7 +2,8 @@
 
     echo JOB | python -c "import faulty; faulty.main()"
 
-One process runs one event many times, with the store put back as it was. A job says what to run and on what; the answer lists every run with what was printed and what is on the disk.
+One process runs one event many times, with the store put back as it was. A job says what
+to run and on what; the answer lists every run with what was printed and what is on the disk.
 """
 import errno
 import fcntl
@@ -194,8 +195,9 @@ def main():
 
     plain, seen = tried(None, "")
     bench.put(before)
-    print(json.dumps({"before": {"files": before, "next": bench.run(job["next"])[0]}, "plain": plain, "seen": seen, "runs": [
-        tried(trouble, " ".join(map(str, seen[trouble[0]])))[0] for trouble in troubles(seen)]}))
+    first = {"files": before, "next": bench.run(job["next"])[0]}
+    runs = [tried(trouble, " ".join(seen[trouble[0]]))[0] for trouble in troubles(seen)]
+    print(json.dumps({"before": first, "plain": plain, "runs": runs}))
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ NOW = 1_800_000_000
 KEYS = {"Stop": {"systemMessage"}, "SessionStart": {"systemMessage", "hookSpecificOutput"},
         "UserPromptSubmit": {"systemMessage", "hookSpecificOutput", "decision", "reason", "continue", "stopReason"}}
 SEEDS = {
-    "hook": [b'{"hook_event_name": "%s", "session_id": "s1", "prompt": "%s", "last_assistant_message": "%s"}\0%s\0%s' % each
-             for each in (
+    "hook": [b'{"hook_event_name": "%s", "session_id": "s1", "prompt": "%s", "last_assistant_message": "%s"}\0%s\0%s'
+             % each for each in (
                  (b"Stop", b"", b"225 remain. Continuing.", b'{"schema": 1, "session": "s1"}', b""),
                  (b"UserPromptSubmit", b"don't stop until x", b"", b"", b""),
                  (b"UserPromptSubmit", b"stop", b"", b'{"schema": 1, "session": "s1"}', b""),
@@ -31,12 +31,14 @@ SEEDS = {
                  (b"Stop", b"", b"All done.", b'{"schema": 1, "session": "s1", "mode": "run"}',
                   b'{"type": "user", "message": {"content": "x"}}\n'))],
     "turn": [b"225 remain. Continuing.", b"Should I also port it?\n\n- [ ] a\n", "残り3件。続けます。".encode()],
-    "prompt": [b"don't stop until the suite is green", b"keep going for two hours", b"contract: arm until x", b"> stop"],
-    "evidence": [b'{"type": "assistant", "message": {"id": "m", "content": [{"type": "tool_use", "id": "t", "name": "Bash", '
-                 b'"input": {"command": "gh pr create"}}]}}\n{"type": "user", "message": {"content": [{"type": '
+    "prompt": [b"don't stop until the suite is green", b"keep going for two hours", b"contract: arm until x",
+               b"> stop"],
+    "evidence": [b'{"type": "assistant", "message": {"id": "m", "content": [{"type": "tool_use", "id": "t", "name": '
+                 b'"Bash", "input": {"command": "gh pr create"}}]}}\n{"type": "user", "message": {"content": [{"type": '
                  b'"tool_result", "tool_use_id": "t", "content": "https://x/pull/1"}]}, "toolUseResult": {}}\n'],
     "contract": [b'{"schema": 1, "session": "s1", "items": [{"id": "i1", "text": "x", "state": "open"}]}'],
-    "settings": [b"{}", b'{\r\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}\r\n}', b"[1, // x\n]"],
+    "settings": [b"{}", b"[1, // x\n]",
+                 b'{\r\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}\r\n}'],
 }
 
 
@@ -168,7 +170,7 @@ def has_nan(value):
 
 ENTRIES = {event: {"hooks": [{"type": "command", "command": "/x/session-contract-hook/hook"}]}
            for event in ("SessionStart", "UserPromptSubmit", "Stop")}
-TARGETS = {"hook": hook, "turn": turn, "prompt": prompt, "evidence": evidence, "contract": contract, "settings": settings}
+TARGETS = {run.__name__: run for run in (hook, turn, prompt, evidence, contract, settings)}
 
 
 def run_target(name, corpus, seconds, seed):
@@ -203,8 +205,8 @@ def main():
         for number, data in enumerate(SEEDS[name]):
             with open(f"{corpus}/seed-{number}", "wb") as file:
                 file.write(data)
-        run = subprocess.run([sys.executable, __file__, "--in-process", name, "--corpus", folder, "--seed", str(args.seed),
-                              "--seconds", str(max(1, args.seconds // len(names)))],
+        run = subprocess.run([sys.executable, __file__, "--in-process", name, "--corpus", folder,
+                              "--seed", str(args.seed), "--seconds", str(max(1, args.seconds // len(names)))],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         said = run.stdout.decode("utf-8", "replace")
         found = [entry for entry in sorted(os.listdir(folder)) if entry.startswith(name + ".finding-")]

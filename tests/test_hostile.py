@@ -11,7 +11,7 @@ import pytest
 
 import session_contract as sc
 from conftest import (ARMING, CONDITION, HONEST, INSTALLED, OWING, RUNNING, WAITING, Run, Session, Transcript,
-                      command_line, held, launch, let_go, rows, told)
+                      command_line, held, let_go, rows, told)
 
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import given, settings, strategies as st  # noqa: E402
@@ -93,8 +93,8 @@ odd = st.sampled_from(["\ud800", "\0", "x" * 3000, "\u202e", "s1", "stop", OWING
 wild = values | huge | deep | odd
 ids = st.sampled_from(["t1", "t2"]) | wild
 blocks = st.fixed_dictionaries({"type": st.sampled_from(["text", "tool_use", "tool_result"]) | wild}, optional={
-    "text": wild, "id": ids, "tool_use_id": ids, "name": st.sampled_from(["Bash", "TodoWrite", "TaskCreate", "TaskUpdate",
-                                                                           "mcp__github__create_pull_request"]) | wild,
+    "text": wild, "id": ids, "tool_use_id": ids, "name": wild | st.sampled_from(
+        ["Bash", "TodoWrite", "TaskCreate", "TaskUpdate", "mcp__github__create_pull_request"]),
     "input": wild | st.fixed_dictionaries({}, optional={
         "command": st.sampled_from(["ls", "gh pr create", "gh pr review -a", "echo a > b"]) | wild,
         "todos": st.lists(wild | st.fixed_dictionaries({"content": wild, "status": wild}), max_size=2),
@@ -184,7 +184,8 @@ broken = st.builds(lambda value, start, end, junk: json.dumps(value).encode()[st
                    st.integers(0, 3), st.integers(5, 400), st.binary(max_size=5))
 raw = st.sampled_from([
     b"{" * 9000, b'{"hook_event_name":"Stop","session_id":"s1","x":' + b"[" * 90_000 + b"]" * 90_000 + b"}",
-    b'{"hook_event_name":"Stop","session_id":"s1","x":' + b"9" * 9000 + b"}", b"\xef\xbb\xbf{}", b"{}\0", b'{"\\ud800":1}',
+    b'{"hook_event_name":"Stop","session_id":"s1","x":' + b"9" * 9000 + b"}", b"\xef\xbb\xbf{}", b"{}\0",
+    b'{"\\ud800":1}',
     b'{"hook_event_name":"Stop","session_id":"s1","last_assistant_message":"\xff\\ud83d\\u0000"}'])
 
 
@@ -249,6 +250,22 @@ def test_no_transcript_holds_a_turn_for_ever(gate, data):
         assert codes[-1] == 0 and codes.count(sc.HOLD) <= 4
 
 
+# Whole as JSON, and of the right types outside.
+WRONG_INSIDE = [{"calls": [{}]}, {"tickets": [[]]}, {"artifacts": [1], "mode": "artifact"}, {"told": [None]},
+                {"mode": "run"}, {"mode": "run", "run": {"file": 1, "field": "x", "terminal": []}},
+                {"mode": "run", "run": {"file": "/x", "field": "x", "terminal": "closed"}},
+                {"mode": "artifact", "wanted": ["coffee"]}, {"claim": {"at": 1}}, {"waiting": {"until": "noon"}},
+                {"items": [{"id": "i1", "text": "x", "state": "open", "key": 7}]}]
+
+
+@pytest.mark.parametrize("wrong", WRONG_INSIDE, ids=str)
+def test_a_contract_that_is_wrong_inside_is_malformed_and_can_be_released(armed, wrong):
+    armed.change(**wrong)
+    armed.transcript.human(ARMING).call(command="ls").call("TodoWrite", todos=[{"content": "x", "status": "pending"}])
+    assert "cannot be read as a contract" in held(armed.stop()).err and armed.classes == ["BLOCK-MALFORMED"]
+    told(armed.prompt("stop"), "released")
+
+
 # What the fuzzer found.
 
 @pytest.mark.parametrize("prompt", ["1\u505c", "111 \u505c", "2\u505c.", "3\uba48\ucdb0"])
@@ -259,8 +276,9 @@ def test_a_number_before_a_word_of_release_is_read(armed, prompt):
 # --- session ids ----------------------------------------------------------------------------------
 
 @settings(LAW, max_examples=100)
-@given(st.sampled_from(["../../x", "..", "/etc/passwd", "a/../b", "s1\0", "s1/", "s1 ", "s1\n", "ѕ1", "ｓ1", "s１", "s1\u200b",
-                        "a" * 129, "a" * 300, "~", "$(id)", "`id`", "s1;id", "-rf", "--session", "s1'", "*", "ſ1",
+@given(st.sampled_from(["../../x", "..", "/etc/passwd", "a/../b", "s1\0", "s1/", "s1 ", "s1\n", "\u04551", "\uff531",
+                        "s\uff11", "s1\u200b", "a" * 129, "a" * 300, "~", "$(id)", "`id`", "s1;id", "-rf",
+                        "--session", "s1'", "*", "\u017f1",
                         "\u212a", "İ", "S\u0131", "s1\ud800", "nul:", "c:\\x", "%2e%2e"]) | any_text)
 def test_an_id_writes_one_file_of_its_own_or_nothing(gate, name):
     """And it never stands for another session: no look-alike of s1 can touch or use its contract."""
@@ -446,7 +464,7 @@ def test_a_temporary_file_with_a_second_name_is_not_written_through(armed, tmp_p
     target = tmp_path / "precious"
     target.write_text("precious")
     os.link(str(target), os.path.join(armed.store, "contracts", ".s1.tmp"))
-    held(armed.stop())
+    assert "not on record" not in held(armed.stop()).said and armed.contract["streak"] == 1
     assert target.read_text() == "precious"
 
 
@@ -575,7 +593,8 @@ PATHS = rows(
     ("somebody else's", foreign, None), ("one line without end", endless_line, None),
     ("a loop of links", lambda path: os.symlink(path, path), None), ("relative", None, "s1.transcript.jsonl"),
     ("a way up", None, "../../../../../../etc/passwd"), ("with a NUL", None, "/tmp/a\0b"),
-    ("a lone surrogate", None, "/tmp/\ud800"), ("far too long", None, "/" + "a" * 5000), ("not there", None, "/no/where"),
+    ("a lone surrogate", None, "/tmp/\ud800"), ("far too long", None, "/" + "a" * 5000),
+    ("not there", None, "/no/where"),
     ("below a file", None, "/etc/passwd/x"), ("a home", None, "~/x"), ("a command", None, "$(touch pwned)"))
 
 
@@ -672,10 +691,10 @@ def test_nothing_of_a_transcript_is_kept_but_its_to_do_list(armed, mode):
     armed.transcript.call(command=f"deploy --password {SECRET}").call("Read", file_path=SECRET)
     armed.transcript.call(command="gh pr create", description=SECRET)
     armed.transcript.row("user", [{"type": "text", "text": SECRET}], isMeta=True)
-    armed.transcript.row("assistant", [{"type": "tool_use", "id": "p", "name": "Bash",
-                                        "input": {"command": "gh pr create"}}])
-    for url in (f"https://x:{SECRET}@github.com/a/b/pull/1", f"https://github.com/a/b/pull/1?token={SECRET}"):
-        armed.transcript.row("user", [{"type": "tool_result", "tool_use_id": "p", "content": url}])
+    for url in (f"https://x:{SECRET}@github.com/a/b/pull/1", f"https://github.com/a/b/pull/2?token={SECRET}"):
+        armed.transcript.row("assistant", [{"type": "tool_use", "id": url[-9:], "name": "Bash",
+                                            "input": {"command": "gh pr create"}}])
+        armed.transcript.row("user", [{"type": "tool_result", "tool_use_id": url[-9:], "content": url}])
     for message in (OWING, f"{SECRET} {HONEST}"):
         armed.stop(message)
     assert spilled(armed) == []
@@ -684,7 +703,8 @@ def test_nothing_of_a_transcript_is_kept_but_its_to_do_list(armed, mode):
 # --- text that would be a command -----------------------------------------------------------------
 
 NASTY = ["$(touch pwned)", "`touch pwned`", "; touch pwned", "| touch pwned", "&& touch pwned", "'; touch pwned; '",
-         '"; touch pwned; "', "\ntouch pwned\n", "> pwned", "${IFS}touch${IFS}pwned", "!touch pwned", "--check touch pwned"]
+         '"; touch pwned; "', "\ntouch pwned\n", "> pwned", "${IFS}touch${IFS}pwned", "!touch pwned",
+         "--check touch pwned"]
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -725,14 +745,16 @@ def test_such_a_check_is_taken_from_the_operator(session):
     assert session.armed("don't stop until `test -e done` passes").contract["check"] == "test -e done"
 
 
-@pytest.mark.parametrize("check", ["\0", "a\0b", "\ud800", "x" * 300_000], ids=["NUL", "NUL within", "surrogate", "long"])
+@pytest.mark.parametrize("check", ["\0", "a\0b", "\ud800", "x" * 300_000],
+                         ids=["NUL", "NUL within", "surrogate", "long"])
 def test_a_check_that_no_shell_can_take_holds_and_is_told(armed, check):
     armed.change(check=check)
     told(held(armed.stop(HONEST)), "127")
 
 
 def test_every_word_survives_the_shell(tmp_path):
-    words = NASTY + ["", " ", "a b", "C:\\x", "é", "残り", "\t", "*", "~", "#", "-", "=", "a'b", '"', "\\", "$HOME", "%PATH%"]
+    words = NASTY + ["", " ", "a b", "C:\\x", "é", "残り", "\t", "*", "~", "#", "-", "=", "a'b", '"', "\\", "$HOME",
+                     "%PATH%"]
     line = "printf '%s\\0' " + " ".join(sc.shell_word(word) for word in words)
     for shell in filter(shutil.which, ("sh", "bash", "dash")):
         run = subprocess.run([shell, "-c", line], stdout=subprocess.PIPE, check=True, cwd=str(tmp_path))

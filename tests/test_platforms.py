@@ -11,8 +11,8 @@ import types
 import pytest
 
 import session_contract as sc
-from conftest import (ARMING, CONDITION, FILE, HONEST, OWING, PATIENCE, Run, Session, command_line, held, launch, let_go,
-                      rows, told)
+from conftest import (ARMING, CONDITION, FILE, HONEST, OWING, PATIENCE, Run, Session, command_line, held, launch,
+                      let_go, rows, told)
 from test_install import installed, template  # noqa: F401
 
 
@@ -341,8 +341,8 @@ def test_windows_arms_holds_and_releases(windows, tmp_path):
     environ = {"USERPROFILE": str(tmp_path), "SESSION_CONTRACT_DIR": str(tmp_path / "store"), "USERNAME": "ana"}
 
     def event(name, **fields):
-        return sc.run_hook({"hook_event_name": name, "session_id": "s1", "transcript_path": str(tmp_path / "t"), **fields},
-                           "", environ, 1_800_000_000)
+        payload = {"hook_event_name": name, "session_id": "s1", "transcript_path": str(tmp_path / "t"), **fields}
+        return sc.run_hook(payload, "", environ, 1_800_000_000)
 
     assert "armed" in json.loads(event("UserPromptSubmit", prompt=ARMING).out)["systemMessage"]
     os.chmod(str(tmp_path / "store"), 0o777)        # modes say nothing there
@@ -357,4 +357,5 @@ def test_windows_writes_settings_that_are_there_already(windows, tmp_path):
     sc.write_whole(str(tmp_path / "settings.json"), b"{ }")
     assert (tmp_path / "settings.json").read_text() == "{ }"
     os.makedirs(str(tmp_path / "store/contracts"))
-    assert list(sc.store_findings({"USERPROFILE": str(tmp_path), "SESSION_CONTRACT_DIR": str(tmp_path / "store")})) == []
+    environ = {"USERPROFILE": str(tmp_path), "SESSION_CONTRACT_DIR": str(tmp_path / "store")}
+    assert list(sc.store_findings(environ)) == []

@@ -519,10 +519,11 @@ def test_a_file_that_ends_before_its_size_is_read_as_far_as_it_goes(tmp_path, mo
     assert sc.read_tail(str(tmp_path / "t"), 100) == (b"ab", 0, 3)
 
 
-def test_a_tail_that_cannot_be_read_is_none(tmp_path, monkeypatch):
+def test_a_tail_that_cannot_be_read_is_told(tmp_path, monkeypatch):
     (tmp_path / "t").write_bytes(b"abc")
     monkeypatch.setattr(sc, "fs", Failing(sc.fs, "read"))
-    assert sc.read_tail(str(tmp_path / "t"), 100) == (None, 0, 0)
+    with pytest.raises(sc.StoreError, match="cannot read .*Input/output error"):
+        sc.read_tail(str(tmp_path / "t"), 100)
 
 
 def test_a_head_is_whole_rows_or_nothing(tmp_path):
