@@ -3,6 +3,7 @@ import json
 import os
 import py_compile
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -407,3 +408,81 @@ def play(player, story):
 def rows(*cases):
     """Cases whose first value is a sentence: the sentence becomes the id, the rest the parameters."""
     return [pytest.param(*case[1:], id=case[0]) for case in cases]
+
+
+# --- an installation -------------------------------------------------------------------------------
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    """A real installation, made once and then copied: installing compiles and proves, which takes a second."""
+    home = tmp_path_factory.mktemp("template")
+    run = launch({"PATH": os.environ["PATH"], "HOME": str(home)}, b"", "install")
+    assert run.code == 0, run
+    return os.path.join(home, ".claude", sc.HOOK_DIR)
+
+
+class Installed:
+    """A copy of the template in a configuration directory of its own."""
+
+    def __init__(self, template, config):
+        self.config = str(config)
+        self.environ = {"PATH": os.environ["PATH"], "HOME": self.config, "CLAUDE_CONFIG_DIR": self.config}
+        self.place = sc.Place("user", self.environ)
+        shutil.copytree(template, self.place.home)
+        self.settings = self.place.settings
+        self.write(sc.merge_settings("", sc.hook_entries(self.place.command)))
+        with open(self.place.launcher, encoding="utf-8") as file:
+            self.python = sc.launcher_python(file.read())
+        self.write_launcher(self.python)
+        self.write("", self.place.register)
+
+    def write(self, text, path=None):
+        path = path or self.settings
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+    def write_launcher(self, python):
+        self.write(sc.launcher_text(python, self.place.home), self.place.launcher)
+        os.chmod(self.place.launcher, 0o755)
+
+    def change(self, **fields):
+        """Set top-level keys of settings.json."""
+        with open(self.settings, encoding="utf-8") as file:
+            self.write(json.dumps({**json.load(file), **fields}))
+
+    def swap(self, old, new):
+        with open(self.settings, encoding="utf-8") as file:
+            self.write(file.read().replace(old, new))
+
+    def shell(self, line=None, stdin=b"", shell="sh", path=None, **environ):
+        """Run LINE (the registered command) as the client does."""
+        done = subprocess.run([shutil.which(shell), "-c", line or self.place.command], input=stdin, cwd=self.config,
+                              env={**self.environ, "PATH": path or self.environ["PATH"], **environ}, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
+        return Run(done.returncode, done.stdout, done.stderr)
+
+    def event(self, name, **more):
+        fields = {"UserPromptSubmit": {"prompt": ARMING}, "Stop": {"last_assistant_message": OWING}}.get(name, {})
+        payload = {"hook_event_name": name, "session_id": "s1", "transcript_path": "", "cwd": self.config,
+                   "permission_mode": "default", **fields}
+        return self.shell(stdin=json.dumps(payload).encode(), **more)
+
+    def findings(self, session="", **environ):
+        return [name for name, _, _ in sc.diagnose({**self.environ, **environ}, session)]
+
+
+@pytest.fixture
+def installed(template, tmp_path):
+    return Installed(template, tmp_path / "config")
+
+
+@pytest.fixture
+def odd(template, tmp_path):
+    return Installed(template, tmp_path / "it's $HOME; a \"b\" & (c) \u00e9")
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Launchers that know of no other Python than the one on PATH."""
+    monkeypatch.setattr(sc, "OTHER_PYTHONS", "python3")

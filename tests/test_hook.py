@@ -593,33 +593,6 @@ def test_an_installed_copy_calls_itself_by_its_launcher(monkeypatch):
     assert sc.own_command() == f"'/home/a b/.claude/{sc.HOOK_DIR}/{sc.LAUNCHER}'"
 
 
-# --- two registrations ----------------------------------------------------------------------------
-
-@pytest.mark.parametrize("where, text, stands_down", rows(
-    ("the operator's settings register it", "home/.claude/settings.json", "session-contract-hook/hook", True),
-    ("the project's settings register it", ".claude/settings.json", "python3 /x/session_contract.py", True),
-    ("the project's local settings register it", ".claude/settings.local.json", "session-contract-hook/hook", True),
-    ("settings without it", ".claude/settings.json", "prettier --write", False),
-    ("settings that are a folder", ".claude/settings.json", None, False),
-    ("no settings at all", None, None, False)))
-def test_a_plugin_s_copy_stands_down_where_settings_register_it(armed, where, text, stands_down):
-    if where:
-        path = os.path.join(armed.folder, where)
-        os.makedirs(os.path.dirname(path) if text else path)
-        if text:
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": text}]}]}}, file)
-    run = armed.hook("Stop", last_assistant_message=OWING, environ={"CLAUDE_PLUGIN_ROOT": "/plugins/x"})
-    (silent if stands_down else held)(run)
-
-
-def test_a_plugin_s_copy_asks_the_client_for_the_project_first(armed, tmp_path):
-    (tmp_path / "project/.claude").mkdir(parents=True)
-    (tmp_path / "project/.claude/settings.json").write_text("session_contract.py")
-    silent(armed.hook("Stop", last_assistant_message=OWING, environ={
-        "CLAUDE_PLUGIN_ROOT": "/plugins/x", "CLAUDE_PROJECT_DIR": str(tmp_path / "project")}))
-
-
 # --- a session that came from another -------------------------------------------------------------
 
 def begun(armed, source, name="s2", environ=None, shown=()):
@@ -658,7 +631,7 @@ def test_of_two_armed_ancestors_the_one_that_changed_last_is_told(armed):
 
 
 @pytest.mark.parametrize("pid, known", rows(
-    ("no number", "", ""), ("no such process", "999999999", "999999999"), ("no number at all", "me", "me")))
+    ("no number", "", ""), ("no such process", "999999999", "999999999"), ("no number at all", "me", "")))
 def test_a_client_process_that_cannot_be_looked_at_is_known_by_its_number(pid, known):
     assert sc.client_process({"CLAUDE_PID": pid}) == known
 
@@ -752,5 +725,5 @@ def test_a_word_in_the_queue_that_cannot_be_saved_releases_all_the_same(armed, m
 
 
 def test_a_fault_that_cannot_be_logged_is_told_with_it(armed, monkeypatch):
-    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "open", lambda path, *_: path.endswith(".jsonl")))
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "open", lambda path, *_: "/logs/" in path))
     told(let_go(armed.within("Stop", last_assistant_message=...)), "no last_assistant_message", "cannot write")

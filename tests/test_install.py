@@ -16,7 +16,7 @@ from argparse import Namespace
 import pytest
 
 import session_contract as sc
-from conftest import ARMING, FILE, OWING, PATIENCE, held, launch, let_go, told, Run
+from conftest import ARMING, FILE, PATIENCE, held, launch, let_go, told
 from within import Failing
 
 COMMAND = "/home/dev/.claude/session-contract-hook/hook"
@@ -260,15 +260,6 @@ def pythons(version):
     return path
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory):
-    """A real installation, made once and then copied: installing compiles and proves, which takes a second."""
-    home = tmp_path_factory.mktemp("template")
-    run = launch({"PATH": os.environ["PATH"], "HOME": str(home)}, b"", "install")
-    assert run.code == 0, run
-    return os.path.join(home, ".claude", sc.HOOK_DIR)
-
-
 # What is wrong with an entry of the settings.
 ODD_GROUPS = [
     ("a group in the flat shape", {"type": "command", "command": "x"}),
@@ -293,67 +284,6 @@ def test_an_entry_of_good_shape_is_known(group):
     assert sc.well_formed(group)
 
 
-class Installed:
-    """A copy of the template in a configuration directory of its own."""
-
-    def __init__(self, template, config):
-        self.config = str(config)
-        self.environ = {"PATH": os.environ["PATH"], "HOME": self.config, "CLAUDE_CONFIG_DIR": self.config}
-        self.place = sc.Place("user", self.environ)
-        shutil.copytree(template, self.place.home)
-        self.settings = self.place.settings
-        self.write(sc.merge_settings("", sc.hook_entries(self.place.command)))
-        with open(self.place.launcher, encoding="utf-8") as file:
-            self.python = sc.launcher_python(file.read())
-        self.write_launcher(self.python)
-        self.write("", self.place.register)
-
-    def write(self, text, path=None):
-        path = path or self.settings
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(text if isinstance(text, bytes) else text.encode())
-
-    def write_launcher(self, python):
-        self.write(sc.launcher_text(python, self.place.home), self.place.launcher)
-        os.chmod(self.place.launcher, 0o755)
-
-    def change(self, **fields):
-        """Set top-level keys of settings.json."""
-        with open(self.settings, encoding="utf-8") as file:
-            self.write(json.dumps({**json.load(file), **fields}))
-
-    def swap(self, old, new):
-        with open(self.settings, encoding="utf-8") as file:
-            self.write(file.read().replace(old, new))
-
-    def shell(self, line=None, stdin=b"", shell="sh", path=None, **environ):
-        """Run LINE (the registered command) as the client does."""
-        done = subprocess.run([shutil.which(shell), "-c", line or self.place.command], input=stdin, cwd=self.config,
-                              env={**self.environ, "PATH": path or self.environ["PATH"], **environ}, check=False,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
-        return Run(done.returncode, done.stdout, done.stderr)
-
-    def event(self, name, **more):
-        fields = {"UserPromptSubmit": {"prompt": ARMING}, "Stop": {"last_assistant_message": OWING}}.get(name, {})
-        payload = {"hook_event_name": name, "session_id": "s1", "transcript_path": "", "cwd": self.config,
-                   "permission_mode": "default", **fields}
-        return self.shell(stdin=json.dumps(payload).encode(), **more)
-
-    def findings(self, session="", **environ):
-        return [name for name, _, _ in sc.diagnose({**self.environ, **environ}, session)]
-
-
-@pytest.fixture
-def installed(template, tmp_path):
-    return Installed(template, tmp_path / "config")
-
-
-@pytest.fixture
-def odd(template, tmp_path):
-    return Installed(template, tmp_path / "it's $HOME; a \"b\" & (c) \u00e9")
-
-
 def only(folder, **programs):
     """A PATH of nothing but PROGRAMS: a path to link to, or the text of a script."""
     os.makedirs(folder, exist_ok=True)
@@ -366,12 +296,6 @@ def only(folder, **programs):
         else:
             os.symlink(what, path)
     return str(folder)
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """Launchers that know of no other Python than the one on PATH."""
-    monkeypatch.setattr(sc, "OTHER_PYTHONS", "python3")
 
 
 def gate_off(installed, **more):

@@ -402,7 +402,7 @@ ART = {"wanted": ["pr", "review"]}
 UNMET = "unmet: pull request opened or formal review submitted since 2027-01-15T07:"
 NOTHING = "the operator is away; nothing is on the ledger: the next ready item comes first, a scheduled look only after that"
 TASK = {"id": "b1", "type": "shell", "status": "running", "description": "the\n tests", "command": "make"}
-WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), tickets=("b1",))
+WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), waits="shell b1", tickets=("b1",))
 
 
 @pytest.mark.parametrize("step, given, wanted", rows(
@@ -436,7 +436,7 @@ WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), tickets=("b1",))
     ("a check that passes", "work_owes", case({"check": "make"}, (), {"check": (0, "x")}),
      verdict("ALLOW-MET", "checked: make exits 0.")),
     ("a check that fails", "work_owes", case({"check": "make"}, (), {"check": (2, "bad")}),
-     verdict("BLOCK", "the operator's check make exits 2: bad")),
+     verdict("BLOCK", "the operator's check make exits 2", output="bad")),
     ("a check that does not end", "work_owes", case({"check": "make " + "x" * 90}, (), {"check": (None, "")}),
      verdict("BLOCK", "the operator's check make " + "x" * 74 + "\u2026 ran out of time")),
     ("a claim", "work_owes", case({"claim": {"evidence": [
@@ -555,11 +555,11 @@ def test_what_wakes_is_named():
     crons = ({"id": "w1", "schedule": "* * * * *"}, {"id": "w2", "schedule": "x"}, {"id": "w3", "schedule": "0 * * * *"})
     given = {"tasks": tasks, "crons": crons}
     assert sc.wakes_of(case((), given)) == (
-        ("b1", "shell b1 the tests", 0), ("b2", "task b2 make", 0), ("b4", "subagent b4", 0),
-        ("", "schedule w1 in 1 minute", NOW + 60), ("", "schedule w3 in 1 hour", NOW + 3600))
-    assert sc.wakes_of(case((), given, (), {"print_mode": True})) == (("b4", "subagent b4", 0),)
-    assert sc.waiting((("a", "b", 0), ("", "c", 9))) == verdict(
-        "ALLOW-WAITING", wakes=("b", "c"), tickets=("a",), until=9)
+        ("b1", "shell b1", 0, " the tests"), ("b2", "task b2", 0, " make"), ("b4", "subagent b4", 0, " "),
+        ("", "schedule w1 in 1 minute", NOW + 60, ""), ("", "schedule w3 in 1 hour", NOW + 3600, ""))
+    assert sc.wakes_of(case((), given, (), {"print_mode": True})) == (("b4", "subagent b4", 0, " "),)
+    assert sc.waiting((("a", "b", 0, " x"), ("", "c", 9, ""))) == verdict(
+        "ALLOW-WAITING", wakes=("b x", "c"), waits="b, c", tickets=("a",), until=9)
 
 
 # --- deciding: progress and what follows ----------------------------------------------------------
@@ -621,8 +621,8 @@ HELD_ONCE = {"streak": 1, "blocks": 1, "block_at": NOW, "boundary_blocks": 1, "h
      {"boundary_at": NOW, "boundary_blocks": 0, "artifacts": [], "shipped": ["pr 0", "pr 1"]}),
     ("passed on", {"boundary_blocks": 2}, {}, verdict("CLEAN-TERMINAL-ALLOW"), {"boundary_at": NOW, "boundary_blocks": 0}),
     ("waiting", {"work": 2, "tickets": ["b0"]}, {}, verdict(
-        "ALLOW-WAITING", wakes=("shell b1", "x"), tickets=("b1", "b0"), until=7),
-     {"standing": "waiting", "waiting": {"what": "shell b1, x", "at": NOW, "until": 7}, "work": 0, "tickets": ["b0", "b1"]}),
+        "ALLOW-WAITING", wakes=("shell b1 tests", "x"), waits="shell b1, x", tickets=("b1", "b0"), until=7),
+     {"message": sc.digest(""), "standing": "waiting", "waiting": {"what": "shell b1, x", "at": NOW, "until": 7}, "work": 0, "tickets": ["b0", "b1"]}),
     ("scheduled prompts", {"crons": [sc.digest("old"), sc.digest("a")]}, {"crons": (
         {"prompt": "a"}, {"prompt": "b"}, {"prompt": 7}, {})}, verdict("ALLOW-PAUSED"),
      {"crons": [sc.digest("old"), sc.digest("a"), sc.digest("b")]})))

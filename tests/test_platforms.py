@@ -13,7 +13,6 @@ import pytest
 import session_contract as sc
 from conftest import (ARMING, CONDITION, FILE, HONEST, OWING, PATIENCE, Run, Session, command_line, held, launch,
                       let_go, rows, told)
-from test_install import installed, template  # noqa: F401
 
 
 # --- streams --------------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from conftest import (ARMING, CONDITION, FILE, HONEST, OWING, PATIENCE, ROOT, RU
                       Transcript, command_line, held, launch, let_go, rows, silent, told)
 from test_hook import fed, redirected
 from test_install import gate_off, laid_out, only, ours_in, pythons, read
-from test_install import alone, installed, odd, template        # noqa: F401 (fixtures)
 from test_modes import shipped
 
 # The reports that were collected; the gaps are numbers that were not kept.

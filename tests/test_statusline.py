@@ -77,7 +77,7 @@ def test_the_whole_process_follows_a_session(session):
 
 def test_a_wait_is_shown(armed):
     told(armed.stop(WAITING, background_tasks=[RUNNING]), "waits")
-    assert line(armed) == "contract: armed | waiting: shell b1 the tests\n"
+    assert line(armed) == "contract: armed | waiting: shell b1\n"
 
 
 def test_another_session_is_not_shown(armed):
