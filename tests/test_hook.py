@@ -616,6 +616,11 @@ def test_a_session_from_an_armed_one_is_told_how_to_carry_it_over(armed, source,
     assert ("arm --from s1 --session s2" in said and CONDITION in said) if is_told else said == ""
 
 
+def test_a_start_from_nothing_has_no_ancestor_whatever_else_stands_in_the_store(armed):
+    armed.configure("phrases.json", value={"arm": ["full steam"]})
+    assert begun(armed, "startup", shown=[{"sessionId": "s1"}]) == ""
+
+
 def test_after_a_clear_the_same_client_process_is_the_proof(session):
     session.environ["CLAUDE_PID"] = str(os.getpid())
     session.armed()

@@ -237,3 +237,8 @@ def test_what_is_only_shown_in_a_prompt_does_not_count(prompt, intent):
 @pytest.mark.parametrize("prompt", ["1. stop", "1) stop", "ok, 2. stop"])
 def test_the_number_of_an_entry_is_no_word(prompt):
     assert sc.read_prompt(prompt, True)["intent"] == "disarm"
+
+
+@pytest.mark.parametrize("times, intent", [(10, "arm"), (60, "")])
+def test_a_sentence_that_repeats_one_word_is_not_read_to_its_end(times, intent):
+    assert sc.read_prompt("you keep going " * times + "don't stop until it is green", False)["intent"] == intent
