@@ -4266,7 +4266,7 @@ def obey(contract, before, prompt, settings, now):
         nothing = f"{NAME}: {word}; nothing is armed in this session."
         return after, Answer(halt=say(word, contract) if contract else nothing)
     return before, Answer(reply=f"{NAME}: `contract:` takes stop, pause, resume, status, away, back or arm until ..., "
-                                f"not {one_line(' '.join(prompt.heard['command'][1:]) or 'nothing', 40)!r}.")
+                                f"not {one_line(prompt.heard['command'][1])!r}.")
 
 
 def check_in(condition):

@@ -1,7 +1,7 @@
-"""Mutation testing of the functions that read and decide: mutmut, on a copy of the tree under build/, figures by section.
+"""Mutation testing of the functions that read and decide: mutmut on a copy of the tree under build/, by section.
 
     python tests/mutation.py                        every section; what has been judged and has not changed stands
-    python tests/mutation.py deciding               one section; --again judges all of it anew, --left what no test noticed
+    python tests/mutation.py deciding               one; --again judges all of it anew, --left what no test noticed
     python tests/mutation.py --figures              what the last runs found
 
 mutmut starts pytest for every mutant. Most of that time would go into collecting the tests, so they are collected once
@@ -21,8 +21,8 @@ PLACE = os.path.join(ROOT, "build", "mutation")        # a section's own place i
 MODULE = "session_contract.py"
 SECTIONS = ("records", "reading", "deciding")
 # The same told to the real process, what only measures time, waits, starts processes, or looks at the source.
-LEFT_OUT = ("not (in_the_process or real_process or in_proportion or megabytes or lock or demonstration or does_not_end "
-            "or reached_or_named)")
+LEFT_OUT = ("not (in_the_process or real_process or in_proportion or megabytes or a_lock_that or foreign_lock "
+            "or demonstration or does_not_end or reached_or_named)")
 TESTS = ["parts", "decide", "reading", "texts", "ledger", "modes", "store", "commands", "hook"]
 NOTICED = ("killed", "timeout")
 ROOM = 4 << 30          # bytes of memory a mutant may take
@@ -36,13 +36,14 @@ def source():
 
 def sections():
     """{name: its lines, from 0} of each section that is mutated."""
-    heads = [(number, line.strip("# -")) for number, line in enumerate(source().split("\n")) if line.startswith("# --- ")]
+    lines = enumerate(source().split("\n"))
+    heads = [(number, line.strip("# -")) for number, line in lines if line.startswith("# --- ")]
     return {name: range(number, end) for (number, name), (end, _) in zip(heads, heads[1:])
             if name.split(":")[0] in SECTIONS}
 
 
 def parts(lines, place):
-    """{file: text} of the module, of which only LINES stand in the file that mutmut reads: it takes long over tables."""
+    """{file: text} of the module. Only LINES stand in the file that mutmut reads: it takes long over tables."""
     text = source().split("\n")
     run = "exec(compile(__import__('pathlib').Path({0!r}).read_text('utf-8'), {0!r}, 'exec'))"
     before, after = (os.path.join(place, f"{MODULE}.{name}") for name in ("before", "after"))
@@ -80,8 +81,8 @@ class Collected:
         re._MAXCACHE = 1 << 20      # the patterns that are compiled before the mutants' processes begin are theirs too
         os.chdir(os.path.join(self.home, "mutants"))
         config = _prepareconfig([
-            "-o", "addopts=", "--basetemp", os.path.join(self.home, "tmp"), "-s", "-p", "no:cacheprovider", "-p", "no:terminal",
-            "-p", "no:xdist", "--hypothesis-seed=0", "-k", LEFT_OUT,
+            "-o", "addopts=", "--basetemp", os.path.join(self.home, "tmp"), "-s", "-p", "no:cacheprovider",
+            "-p", "no:terminal", "-p", "no:xdist", "--hypothesis-seed=0", "-k", LEFT_OUT,
             *(f"tests/test_{name}.py" for name in TESTS)], plugins=[self])
         config._do_configure()
         session = Session.from_config(config)

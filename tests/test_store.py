@@ -587,11 +587,16 @@ def test_a_file_that_is_no_contract_of_ours_is_told_apart(data, kind, why):
     assert sc.load_contract(data, "s1") == sc.Loaded(kind=kind, why=why)
 
 
+def test_what_is_wrong_with_json_is_told():
+    loaded = sc.load_contract(b'{"schema": 1', "s1")
+    assert loaded.kind == "malformed" and loaded.why.startswith("Expecting ',' delimiter")
+
+
 def test_a_record_has_only_its_own_fields():
     with pytest.raises(TypeError, match="Loaded has no field 'sort'"):
         sc.Loaded(sort="ok")
     assert repr(sc.Loaded(kind="ok")) == "Loaded(kind='ok', contract=None, why='')"
-    assert sc.Loaded() != sc.Verdict() and sc.Loaded() == sc.Loaded(kind="none")
+    assert sc.Loaded() != sc.Verdict() and sc.Loaded() != sc.Loaded(kind="ok") and sc.Loaded() == sc.Loaded(kind="none")
     assert sc.Loaded(kind="ok").replace(why="x") == sc.Loaded(kind="ok", why="x")
 
 
@@ -602,14 +607,18 @@ VALUES = [{"a": [1, 2.5, None, True], "b": "\u00e9\u2026\"\\\n"}, [], "x", {"x":
 
 @pytest.mark.parametrize("value", VALUES)
 def test_json_is_written_and_read_the_same_without_the_c_scanner(value, monkeypatch):
-    quick = sc.dump_json(value)
+    with monkeypatch.context() as quick_only:
+        quick_only.setitem(sys.modules, "json", None)
+        quick = sc.dump_json(value)
     monkeypatch.setitem(sys.modules, "_json", None)
     assert sc.dump_json(value) == quick == json.dumps(value)
     assert sc.parse_json(quick.encode()) == (value, "")
 
 
 def test_a_digest_is_the_same_without_the_built_in_module(monkeypatch):
-    assert (sc.digest("abc"), sc.digest("abc", 4)) == ("ba7816bf8f01", "ba78")
+    with monkeypatch.context() as quick_only:
+        quick_only.setitem(sys.modules, "hashlib", None)
+        assert (sc.digest("abc"), sc.digest("abc", 4)) == ("ba7816bf8f01", "ba78")
     assert sc.digest("\ud800") != sc.digest("")
     for name in ("_sha2", "_sha256"):
         monkeypatch.setitem(sys.modules, name, None)

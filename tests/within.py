@@ -101,10 +101,13 @@ class Instead:
         return getattr(self._real, name)
 
 
+BROKEN = OSError(errno.EIO, os.strerror(errno.EIO))
+
+
 class Failing(Instead):
     """A file system whose function NAME fails where WHEN(*its arguments) holds."""
 
-    def __init__(self, real, name, when=lambda *_: True, error=OSError(errno.EIO, os.strerror(errno.EIO))):
+    def __init__(self, real, name, when=lambda *_: True, error=BROKEN):
         def failing(*arguments):
             if when(*arguments):
                 raise error
