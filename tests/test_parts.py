@@ -571,10 +571,10 @@ def test_a_wake_is_in_time_and_short():
     daily = {"id": "w", "schedule": time.strftime("%M %H * * *", time.localtime(NOW + 7200))}
     long = {**TASK, "description": "x" * 70}
     assert sc.wakes_of(case((), {"crons": (daily,)}, (), {"wakeup_hours": 2})) == (
-        ("", "schedule w in 2 hours", NOW + 7200),)
+        ("", "schedule w in 2 hours", NOW + 7200, ""),)
     later = {**daily, "schedule": time.strftime("%M %H * * *", time.localtime(NOW + 7260))}
     assert sc.wakes_of(case((), {"crons": (later,)}, (), {"wakeup_hours": 2})) == ()
-    assert sc.wakes_of(case((), {"tasks": (long,)}))[0][1] == "shell b1 " + "x" * 59 + "\u2026"
+    assert sc.wakes_of(case((), {"tasks": (long,)}))[0][3] == " " + "x" * 59 + "\u2026"
 
 
 def test_what_wakes_is_named():
