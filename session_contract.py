@@ -5496,6 +5496,67 @@ def read_policy(data, path):
 # Off the hook path: these functions import what they like.
 
 EVIDENCE_HELP = "command:CMD and file:PATH are verified, url:URL and note:TEXT are your word"
+SCOPES = {"user": "settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
+
+# Arguments of several commands: the flag, argparse's options.
+SESSION = ("--session", {"help": "session id (default: CLAUDE_CODE_SESSION_ID)"})
+LAST = ("--last", {"action": "store_true", "help": "the session whose contract changed last"})
+ALL = ("--all", {"action": "store_true", "help": "every session in the store"})
+JSON = ("--json", {"action": "store_true", "help": "as JSON, for programs"})
+PROOF = ("--evidence", {"action": "append", "required": True, "metavar": "KIND:VALUE", "help": EVIDENCE_HELP})
+SCOPE = ("--scope", {"choices": tuple(SCOPES), "default": "user", "help": "whose settings.json (default: user)"})
+DRY_RUN = ("--dry-run", {"action": "store_true", "help": "show the difference and change nothing"})
+NEEDS = {"required": True}
+
+# The commands: name, what it does, its arguments; a list holds arguments of which one at the most may be given.
+COMMAND_ROWS = (
+    ("status", "show the contract of a session", ALL, JSON, SESSION, LAST),
+    ("log", "show what was decided and why", JSON,
+     ("--follow", {"action": "store_true", "help": "go on printing lines as they come"}), SESSION, LAST),
+    ("report", "count what was caught, and what came of it", ALL,
+     [JSON, ("--html", {"metavar": "FILE", "help": "write it to FILE as one page, with each session's timeline"})],
+     SESSION, LAST),
+    ("arm", "arm a session (operator)",
+     ("condition", {"nargs": "*", "help": "what must hold before the session may stop"}),
+     ("--from", {"dest": "old", "metavar": "OLD", "default": "", "help": "carry over an earlier session's contract"}),
+     ("--check", {"metavar": "CMD", "default": "", "help": "the hook runs it when nothing else is owed; 0 is met"}),
+     ("--run-state", {"metavar": "FILE", "default": "", "help": "held until this JSON file's field is terminal"}),
+     ("--field", {"default": "state", "help": "field of the state file, dots reach inside (default: state)"}),
+     ("--terminal", {"default": "closed", "help": "states that end the run, by commas (default: closed)"}),
+     ("--artifact", {"metavar": "CLASSES", "default": "", "help": f"held until one ships: {','.join(ARTIFACTS)}"}),
+     ("--while-away", {"action": "store_true", "help": "held without a stall bound while you are away"}),
+     SESSION, LAST),
+    ("away", "say that you are away from this machine (operator)", ("--until", {"default": "", "help": "HH:MM"})),
+    ("back", "say that you are back, and see what happened (operator)"),
+    ("disarm", "release a session (operator)", SESSION, LAST),
+    ("pause", "let turns end until the next prompt (operator)", SESSION, LAST),
+    ("mark-wrong", "record that the last hold was wrong; report counts it (operator)", SESSION, LAST),
+    ("item", "the ledger of what is owed"),
+    ("met", "claim that the condition holds, with evidence", PROOF, SESSION, LAST),
+    ("wait", "say that the next stop waits for something that the client reports",
+     ("--for", {"dest": "what", "required": True}), SESSION, LAST),
+    ("decide", "record a fork that the policy resolved", ("--fork", NEEDS), ("--rule", NEEDS), ("--path", NEEDS),
+     ("--reason", NEEDS), SESSION, LAST),
+    ("policy", "print the decision policy in force"),
+    ("explain", "show how a message or a prompt is read, rule by rule",
+     ("file", {"nargs": "?", "default": "-", "help": "a file, or - for standard input"}),
+     ("--prompt", {"action": "store_true", "help": "read it as the operator's prompt, not as a turn's end"})),
+    ("replay", "how many turn-ends of past transcripts would have been held",
+     ("paths", {"nargs": "+", "help": "transcripts (.jsonl) or folders of them"}), JSON),
+    ("statusline", "one segment for the client's status line, whose JSON it reads"),
+    ("install", "copy this file, prove it and register it (operator)", SCOPE, DRY_RUN),
+    ("uninstall", "take the entries out again (operator)", SCOPE, DRY_RUN),
+    ("doctor", "say what is wrong with the installation and how to mend it",
+     ("--session", {"help": "has the hook fired there? (default: CLAUDE_CODE_SESSION_ID)"}), JSON),
+    ("demo", "play an arming, a hold, an honest end and a release in a scratch folder"))
+ITEM_ROWS = (
+    ("add", "add one unit of work", ("text", {}), SESSION, LAST),
+    ("done", "close an item with evidence", ("id", {}), PROOF, SESSION, LAST),
+    ("waive", "give an item up, with the reason", ("id", {}), ("--reason", NEEDS), SESSION, LAST),
+    ("escalate", "name an item that only the operator can lift", ("id", {}), ("--reason", NEEDS),
+     ("--class", {"dest": "kind", "choices": ESCALATIONS, "required": True}), SESSION, LAST),
+    ("hand-off", "pass an item on to its next actor (artifact mode)", ("id", {}), ("--to", NEEDS), SESSION, LAST),
+    ("list", "show the ledger", SESSION, LAST))
 
 
 class Refusal(Exception):
@@ -5545,92 +5606,25 @@ def command_parser():
 
     parser = Parser(prog=NAME, description="Hold a Claude Code turn open while work is owed.")
     parser.add_argument("--version", action="version", version=f"{NAME} {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
-
-    def verb(name, run, text, session=True):
-        sub = verbs.add_parser(name, help=text, description=text)
-        sub.set_defaults(run=run)
-        if session:
-            sub.add_argument("--session", help="session id (default: CLAUDE_CODE_SESSION_ID)")
-            sub.add_argument("--last", action="store_true", help="the session whose contract changed last")
-        return sub
-
-    sub = verb("status", cmd_status, "show the contract of a session")
-    sub.add_argument("--all", action="store_true", help="every session in the store")
-    sub.add_argument("--json", action="store_true")
-    sub = verb("log", cmd_log, "show what was decided and why")
-    sub.add_argument("--json", action="store_true")
-    sub.add_argument("--follow", action="store_true", help="go on printing lines as they come")
-    sub = verb("report", cmd_report, "count what was caught, and what came of it")
-    sub.add_argument("--all", action="store_true", help="every session in the store")
-    form = sub.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true")
-    form.add_argument("--html", metavar="FILE", help="write it to FILE as one page, with each session's timeline")
-    sub = verb("arm", cmd_arm, "arm a session (operator)")
-    sub.add_argument("condition", nargs="*", help="what must hold before the session may stop")
-    sub.add_argument("--from", dest="old", metavar="OLD", default="", help="carry over an earlier session's contract")
-    sub.add_argument("--check", metavar="CMD", default="", help="the hook runs it when nothing else is owed; 0 is met")
-    sub.add_argument("--run-state", metavar="FILE", default="", help="held until this JSON file's field is terminal")
-    sub.add_argument("--field", default="state", help="field of the state file, dots reach inside (default: state)")
-    sub.add_argument("--terminal", default="closed", help="states that end the run, by commas (default: closed)")
-    sub.add_argument("--artifact", metavar="CLASSES", default="", help=f"held until one ships: {','.join(ARTIFACTS)}")
-    sub.add_argument("--while-away", action="store_true", help="held without a stall bound while you are away")
-    sub = verb("away", cmd_away, "say that you are away from this machine (operator)", session=False)
-    sub.add_argument("--until", default="", help="HH:MM")
-    sub.add_argument("--note", default="")
-    verb("back", cmd_back, "say that you are back, and see what happened (operator)", session=False)
-    verb("disarm", cmd_disarm, "release a session (operator)")
-    verb("pause", cmd_pause, "let turns end until the next prompt (operator)")
-    verb("mark-wrong", cmd_mark_wrong, "record that the last hold was wrong; report counts it (operator)")
-    sub = verb("met", cmd_met, "claim that the condition holds, with evidence")
-    sub.add_argument("--evidence", action="append", required=True, metavar="KIND:VALUE", help=EVIDENCE_HELP)
-    sub = verb("wait", cmd_wait, "say that the next stop waits for something that the client reports")
-    sub.add_argument("--for", dest="what", required=True)
-    sub = verb("decide", cmd_decide, "record a fork that the policy resolved")
-    for name in ("--fork", "--rule", "--path", "--reason"):
-        sub.add_argument(name, required=True)
-    sub = verb("replay", cmd_replay, "how many turn-ends of past transcripts would have been held", session=False)
-    sub.add_argument("paths", nargs="+", help="transcripts (.jsonl) or folders of them")
-    sub.add_argument("--json", action="store_true")
-    verb("policy", cmd_policy, "print the decision policy in force", session=False)
-    sub = verb("explain", cmd_explain, "show how a message or a prompt is read, rule by rule", session=False)
-    sub.add_argument("file", nargs="?", default="-", help="a file, or - for standard input")
-    sub.add_argument("--prompt", action="store_true", help="read it as the operator's prompt, not as a turn's end")
-    verb("statusline", lambda *_: status_line(), "one segment for the client's status line, whose JSON it reads",
-         session=False)
-    item_parser(verb("item", None, "the ledger of what is owed", session=False))
-    for name, run, text in (("install", cmd_install, "copy this file, prove it and register it (operator)"),
-                            ("uninstall", cmd_uninstall, "take the entries out again (operator)")):
-        sub = verb(name, run, text, session=False)
-        sub.add_argument("--scope", choices=tuple(SCOPES), default="user", help="whose settings.json (default: user)")
-        sub.add_argument("--dry-run", action="store_true", help="show the difference and change nothing")
-    sub = verb("doctor", cmd_doctor, "say what is wrong with the installation and how to mend it", session=False)
-    sub.add_argument("--session", help="has the hook fired there? (default: CLAUDE_CODE_SESSION_ID)")
-    sub.add_argument("--json", action="store_true")
-    verb("demo", cmd_demo, "play an arming, a hold, an honest end and a release in a scratch folder", session=False)
+    add_commands(parser, COMMAND_ROWS, "cmd_")
     return parser
 
 
-def item_parser(parser):
-    verbs = parser.add_subparsers(dest="item_verb", metavar="COMMAND", required=True)
-
-    def verb(name, run, text, *arguments):
+def add_commands(parser, rows, prefix):
+    """Give PARSER the commands of these rows. A row's function is named PREFIX and its name."""
+    verbs = parser.add_subparsers(dest=prefix, metavar="COMMAND", required=True)
+    for name, text, *arguments in rows:
         sub = verbs.add_parser(name, help=text, description=text)
-        sub.set_defaults(run=run)
+        function = prefix + name.replace("-", "_")
+        if name == "item":
+            add_commands(sub, ITEM_ROWS, function + "_")
+            continue
+        sub.set_defaults(run=globals()[function])
         for argument in arguments:
-            sub.add_argument(argument, **({"required": True} if argument.startswith("--") else {}))
-        sub.add_argument("--session", help="session id (default: CLAUDE_CODE_SESSION_ID)")
-        sub.add_argument("--last", action="store_true", help="the session whose contract changed last")
-        return sub
-
-    verb("add", cmd_item_add, "add one unit of work", "text")
-    verb("done", cmd_item_done, "close an item with evidence", "id").add_argument(
-        "--evidence", action="append", required=True, metavar="KIND:VALUE", help=EVIDENCE_HELP)
-    verb("waive", cmd_item_waive, "give an item up, with the reason", "id", "--reason")
-    verb("escalate", cmd_item_escalate, "name an item that only the operator can lift", "id", "--reason").add_argument(
-        "--class", dest="kind", choices=ESCALATIONS, required=True)
-    verb("hand-off", cmd_item_hand_off, "pass an item on to its next actor (artifact mode)", "id", "--to")
-    verb("list", cmd_item_list, "show the ledger")
+            either = isinstance(argument, list)         # of these, one at the most
+            group = sub.add_mutually_exclusive_group() if either else sub
+            for flag, options in argument if either else [argument]:
+                group.add_argument(flag, **options)
 
 
 def session_of(args, environ, store):
@@ -5647,6 +5641,13 @@ def session_of(args, environ, store):
     if not name:
         raise Refusal(f"{given!r} is no session id: letters, digits, '.', '_', '-', at most 128")
     return name
+
+
+def command_hook(environ, now):
+    """The hook's own part for a command: settings, presence, who is at it."""
+    hook = Hook({}, environ, now)
+    hook.store = Store(store_dir(environ))
+    return hook
 
 
 def live_contract(store, name):
@@ -5961,8 +5962,7 @@ def cmd_arm(args, environ, now):
     only_operator(environ, "arm")
     store = Store(store_dir(environ))
     name = session_of(args, environ, store)
-    hook = Hook({}, environ, now)
-    hook.store = store
+    hook = command_hook(environ, now)
     settings = hook.settings()
     words = " ".join(args.condition)
     heard = {**NOTHING_HEARD, "intent": "arm", "rule": "command",
@@ -6024,23 +6024,21 @@ def mode_of(args):
 def cmd_away(args, environ, now):
     import time
     only_operator(environ, "away")
-    hook = Hook({}, environ, now)
-    hook.store = Store(store_dir(environ))
+    hook = command_hook(environ, now)
     try:
         time.strptime(args.until or "00:00", "%H:%M")
     except ValueError:
         raise Refusal(f"--until takes a time as HH:MM, not {args.until!r}") from None
     until = budget_end(("until", args.until), now) if args.until else 0
     with hook.store.locked():
-        hook.set_presence({"away": True, "since": now, "until": until, "note": one_line(args.note)})
+        hook.set_presence({"away": True, "since": now, "until": until})
     end = f" until {args.until}" if until else ""
     show(f"{NAME}: away{end}; sessions armed with --while-away hold on their own")
 
 
 def cmd_back(args, environ, now):
     only_operator(environ, "back")
-    hook = Hook({}, environ, now)
-    hook.store = Store(store_dir(environ))
+    hook = command_hook(environ, now)
     with hook.store.locked():
         hook.set_presence({})
     show(f"{NAME}: {hook.return_text()}")
@@ -6057,9 +6055,12 @@ def cmd_pause(args, environ, now):
         args, environ, now, lambda c: {**c, "state": PAUSED, "changed_at": now}, "pause")))
 
 
+def cmd_statusline(args, environ, now):
+    return status_line()
+
+
 def cmd_policy(args, environ, now):
-    hook = Hook({}, environ, now)
-    hook.store = Store(store_dir(environ))
+    hook = command_hook(environ, now)
     settings = hook.settings()
     show(f"# {settings.policy_file or 'as shipped'}\n{settings.policy}")
     for note in hook.notes:
@@ -6070,8 +6071,7 @@ def cmd_explain(args, environ, now):
     data = sys.stdin.buffer.read() if args.file == "-" else read_file(args.file, LIMITS["payload"])
     if data is None:
         raise Refusal(f"no such file: {args.file}")
-    hook = Hook({}, environ, now)
-    hook.store = Store(store_dir(environ))
+    hook = command_hook(environ, now)
     settings, text = hook.settings(), data.decode("utf-8", "replace").replace("\r\n", "\n")
     rows = explain_prompt(text, settings) if args.prompt else explain_message(text, settings)
     for row in rows + [f"note: {note}" for note in hook.notes]:
@@ -6142,8 +6142,7 @@ def cmd_item_done(args, environ, now):
 
 def checked_evidence(args, environ, contract, since, now):
     """The evidence given on the command line, checked; Refusal for what does not hold."""
-    hook = Hook({}, environ, now)
-    hook.store = Store(store_dir(environ))
+    hook = command_hook(environ, now)
     settings = hook.settings()
     found = []
     for given in args.evidence:
@@ -6297,8 +6296,7 @@ GO_ON = (           # what a person types after a stop that came too early
 def cmd_replay(args, environ, now):
     """Read transcripts row by row, judge each turn's last message, and say what came after it. Nothing is stored."""
     import os
-    hook = Hook({}, environ, now)
-    hook.store = Store(store_dir(environ))
+    hook = command_hook(environ, now)
     settings = hook.settings()
     files = [path for given in args.paths for path in transcripts_under(given)]
     if not files:
@@ -6405,7 +6403,6 @@ def cmd_demo(args, environ, now):
 BOM = "\ufeff"                  # kept where it stands
 BLANKS = " \t\r\n"             # between JSON's words
 TIMEOUTS = {"SessionStart": 10, "UserPromptSubmit": 10, "Stop": 150}     # seconds; a Stop may run a check of 120
-SCOPES = {"user": "settings.json", "project": ".claude/settings.json", "local": ".claude/settings.local.json"}
 MANAGED = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
 PYTHON_HOMES = ("/usr", "/opt/homebrew/opt/python@{}", "/usr/local/opt/python@{}", "/usr/local",
                 "/home/linuxbrew/.linuxbrew/opt/python@{}")      # names without a patch version survive an upgrade
@@ -7076,8 +7073,7 @@ def store_findings(environ):
                 yield name, f"the store {path} {what}", mend
     if not os.path.isdir(store.path):
         return
-    hook = Hook({}, environ, 0)
-    hook.store = store
+    hook = command_hook(environ, 0)
     hook.settings()
     yield from (("own-file", note, "Mend or remove it") for note in hook.notes)
     for path in sorted(glob.glob(glob.escape(store.contracts) + "/*.json")):
