@@ -6848,7 +6848,8 @@ def cmd_install(args, environ, now):
     show(f"{place.command}\n  runs {python}\n{place.settings}: one entry each for {', '.join(TIMEOUTS)}"
          + (f"\n  what it was: {place.backup}" if old is not None and new != old else ""))
     show(f"Proved: each command was run on samples. The hold it produced:\n\n{block}\n"
-         "Sessions already open are covered too, about two seconds from now. `doctor` checks all of this again.")
+         "Sessions already open are covered too, about two seconds from now. `doctor` checks all of this again.\n"
+         "To begin, end a prompt with \"don't stop until the suite is green\"; \"stop\" releases.")
     if args.scope == "project":
         show("The line names a path of this machine: others who check the project out install for themselves.")
     found = settings_findings(environ)[0]
