@@ -20,6 +20,10 @@ records; reading; deciding; rendering; shell; command line. From texts to render
 data, or takes values and returns values. Nothing but sys is imported at the top: the hook runs at
 every prompt, and re or json alone cost as much as the interpreter's own start, so each is imported
 inside the function that has found out that it needs it.
+
+Where things are: a rule on turn-ends is a row of RULES, one on prompts a row of INTENT_RULES; a
+verdict is made by `decide`, whose steps are in MODES; bytes of the store are written by Store.write
+and Store.log; each event is answered by a method of Hook; each command is a row of COMMAND_ROWS.
 """
 import sys
 
@@ -4480,7 +4484,7 @@ def log_record(contract, cls, now, identity, **facts):
             "streak": contract["streak"], "blocks": contract["blocks"], **facts}
 
 
-# --- shell ---------------------------------------------------------------------------------------
+# --- shell: the store ----------------------------------------------------------------------------
 
 class Store:
     """One directory: contracts/ID.json, logs/ID.jsonl, and what the operator puts beside them."""
@@ -4713,6 +4717,32 @@ def is_link(path):
         return False
 
 
+def contracts_in(store, newest=0):
+    """Every readable contract in the store, or of the NEWEST files alone: those that were written last."""
+    try:
+        names = sorted(fs.listdir(store.contracts))
+    except OSError:
+        return []
+    if 0 < newest < len(names):
+        names = sorted(names, key=lambda name: file_time(f"{store.contracts}/{name}"))[-newest:]
+    found = []
+    for name in (name_in(entry, (("", ".json"),)) for entry in names):
+        try:                        # any other name may not stand in a command that we print
+            found += [store.load(name).contract] if name else []
+        except StoreError:
+            store.check()           # one file that cannot be read does not hide the others
+    return [contract for contract in found if contract]
+
+
+def file_time(path):
+    try:
+        return fs.stat(path).st_mtime
+    except (OSError, ValueError):
+        return 0
+
+
+# --- shell: other files and processes ------------------------------------------------------------
+
 def read_tail(path, limit, start=0, most=float("inf")):
     """(bytes, offset, size) of the end of PATH, or of its first MOST bytes; at most LIMIT bytes, not before START.
 
@@ -4760,30 +4790,6 @@ def read_head(path):
     return [row for row in rows if isinstance(row, dict)]
 
 
-def contracts_in(store, newest=0):
-    """Every readable contract in the store, or of the NEWEST files alone: those that were written last."""
-    try:
-        names = sorted(fs.listdir(store.contracts))
-    except OSError:
-        return []
-    if 0 < newest < len(names):
-        names = sorted(names, key=lambda name: file_time(f"{store.contracts}/{name}"))[-newest:]
-    found = []
-    for name in (name_in(entry, (("", ".json"),)) for entry in names):
-        try:                        # any other name may not stand in a command that we print
-            found += [store.load(name).contract] if name else []
-        except StoreError:
-            store.check()           # one file that cannot be read does not hide the others
-    return [contract for contract in found if contract]
-
-
-def file_time(path):
-    try:
-        return fs.stat(path).st_mtime
-    except (OSError, ValueError):
-        return 0
-
-
 def file_size(path):
     """The size of a transcript in bytes, 0 if there is none yet."""
     try:
@@ -4821,6 +4827,18 @@ def run_state(run):
         value = value.get(key) if isinstance(value, dict) else None
     return (None, f"the state file is no JSON: {fault}") if fault else (
         value if isinstance(value, str) else str(value), "")
+
+
+def client_process(environ):
+    """The client process, told apart from another one with the same number by its start; "" if unknown."""
+    pid = environ.get("CLAUDE_PID", "")
+    if not (pid.isascii() and pid.isdecimal()):
+        return ""
+    try:
+        stat = read_file(f"/proc/{pid}/stat", 4096) or b""
+    except StoreError:
+        stat = b""
+    return pid and f"{pid} {stat.rpartition(b')')[2].split()[19].decode()}" if stat else pid
 
 
 def run_check(command, cwd, environ, seconds):
@@ -4884,6 +4902,120 @@ def start_notice(command, seconds, cwd, **facts):
     return ""
 
 
+# --- shell: what the operator set ----------------------------------------------------------------
+
+SETTING_KINDS = {int: "a whole number of at least 1", bool: "true or false", str: "a text"}
+
+
+def read_config(data, path):
+    """Settings from config.json. ValueError with one line says what is wrong."""
+    value, fault = parse_json(data)
+    if fault or not isinstance(value, dict):
+        raise ValueError(fault or "it is no JSON object")
+    for name, given in value.items():
+        if name not in SETTINGS:
+            raise ValueError(f"unknown setting {name!r}; known are {', '.join(sorted(SETTINGS))}")
+        if type(given) is not type(SETTINGS[name]) or (type(given) is int and given < 1):
+            raise ValueError(f"{name} must be {SETTING_KINDS[type(SETTINGS[name])]}, not {given!r}")
+        if name == "check_seconds" and given > 140:
+            raise ValueError("check_seconds is at most 140: the client ends the hook after 150 seconds")
+        if name in CHOICES and given not in CHOICES[name]:
+            raise ValueError(f"{name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
+    return value
+
+
+def read_phrases(data, path):
+    """Phrases and switched-off rules from phrases.json. ValueError with one line says what is wrong."""
+    value, fault = parse_json(data)
+    if fault or not isinstance(value, dict):
+        raise ValueError(fault or "it is no JSON object")
+    for name, given in value.items():
+        if name not in INTENTS + FAMILIES + ("off",):
+            raise ValueError(f"{name!r} is no intent or family; known are {', '.join(INTENTS + FAMILIES)} and off")
+        if not isinstance(given, list) or not all(isinstance(text, str) and text.strip() for text in given):
+            raise ValueError(f"{name} must be a list of texts")
+    known = {row[0] for row in RULES + RULES_OTHER + INTENT_RULES}
+    unknown = [rule for rule in value.get("off", ()) if rule not in known]
+    if unknown:
+        raise ValueError(f"off names no rule {unknown[0]!r}")
+    return {"own": {name: given for name, given in value.items() if name != "off"}, "off": tuple(value.get("off", ()))}
+
+
+def read_policy(data, path):
+    text = data.decode("utf-8", "replace").strip()
+    return {"policy": text, "policy_file": path} if text else {}
+
+
+# A simple command that runs this hook, its words parted by NUL: what may stand before it, the file, no argument.
+RUNS_US = (r"(?:^|\0[();|&]+\0)(?:(?:exec|env|command|nohup|then|do|[{!]|uv|run|(?:ba|da)?sh|-[^\0]*|\w+=[^\0]*"
+           r"|(?:[^\0]*/)?(?:python|pypy)[^\0/]*)\0)*"
+           r"([^\0]*/session-contract-hook/hook|(?:[^\0]*[/\\])?session_contract\.py|[^\0]*import session_contract"
+           r"[^\0]*)(?:\0\d+)?(?:$|\0[();<>|&])")
+
+
+def in_settings(environ, cwd, event):
+    """Whether settings register this hook for EVENT, too: a mention does not, nor an entry whose file is gone."""
+    folder = f"{cwd}/.claude" if isinstance(cwd, str) else ""
+    paths = [f"{config_dir(environ)}/settings.json"] + [f"{folder}/{name}" for name in (
+        "settings.json", "settings.local.json") if folder]
+    for path in paths:
+        try:
+            data = read_file(path, 4 << 20) or b""
+        except StoreError:
+            continue
+        if b"session-contract-hook" in data or b"session_contract" in data:
+            value = parse_json(data)[0]
+            for name, _, group, ours in groups_of(value if isinstance(value, dict) else {}):
+                files = [is_ours(group["hooks"][i]) for i in ours if name == event]
+                if any(file[0] != "/" or exists(file) for file in files):
+                    return True
+    return False
+
+
+def is_ours(hook):
+    """The file (or Python code) of this program that a settings file's hook runs, of any shape it had; "" if none."""
+    import re
+    import shlex
+    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
+        return ""
+    words = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
+    words.whitespace_split, words.commenters = True, ""
+    if isinstance(hook.get("args"), list):          # the exec form
+        words = [hook["command"], *map(str, hook["args"])]
+    try:
+        found = re.search(RUNS_US, "\0".join(words))
+    except ValueError:      # an open quote
+        return ""
+    return found[1] if found else ""
+
+
+def groups_of(value):
+    """(event, index, group, indexes of our hooks in it) for each hook group of settings VALUE."""
+    hooks = value.get("hooks")
+    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
+        for index, group in enumerate(groups if isinstance(groups, list) else ()):
+            inner = group.get("hooks") if isinstance(group, dict) else None
+            yield event, index, group, [
+                i for i, hook in enumerate(inner if isinstance(inner, list) else ()) if is_ours(hook)]
+
+
+def own_command():
+    """How a shell calls this file: the launcher of an installed copy, else the interpreter and the file."""
+    home = slashed(__file__).rpartition("/")[0]
+    if home.endswith("/" + HOOK_DIR):
+        return shell_word(f"{home}/{LAUNCHER}")
+    return f"{shell_word(slashed(sys.executable or 'python3'))} {shell_word(slashed(__file__))}"
+
+
+def shell_word(text):
+    """TEXT as one word of a shell line. (shlex would bring in re, which costs as much as the interpreter's start.)"""
+    if text and text.isascii() and all(char.isalnum() or char in "/._-+@%:,=" for char in text):
+        return text
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+# --- shell: the hook -----------------------------------------------------------------------------
+
 class Reply(Record):
     """What a run prints and how it exits."""
 
@@ -4894,6 +5026,13 @@ def tell(text, cls=0, **answer):
     """A Reply that carries TEXT to the operator."""
     body = {**({"systemMessage": text} if text else {}), **answer}
     return Reply(out=dump_json(body) if body else "")
+
+
+AWAY_WORDS = ("i'm away", "i am away", "i'll be away", "i will be away", "i'm afk", "i'm out", "i'll be out", "i'm off",
+              "i'm gone", "i\u2019m away", "i\u2019m afk", "going to bed", "off to bed", "away until")
+
+QUIET_EVENTS = ("SessionEnd", "SubagentStop", "SubagentStart", "StopFailure", "PreToolUse", "PostToolUse",
+                "PostToolUseFailure", "PreCompact", "PostCompact", "Notification", "PermissionRequest")
 
 
 class Hook:
@@ -5335,13 +5474,6 @@ class Hook:
         return tell(system, hookSpecificOutput={"hookEventName": event, "additionalContext": answer.context})
 
 
-AWAY_WORDS = ("i'm away", "i am away", "i'll be away", "i will be away", "i'm afk", "i'm out", "i'll be out", "i'm off",
-              "i'm gone", "i\u2019m away", "i\u2019m afk", "going to bed", "off to bed", "away until")
-
-QUIET_EVENTS = ("SessionEnd", "SubagentStop", "SubagentStart", "StopFailure", "PreToolUse", "PostToolUse",
-                "PostToolUseFailure", "PreCompact", "PostCompact", "Notification", "PermissionRequest")
-
-
 def unsaved(verdict, evidence, stop, settings):
     """VERDICT where the counters cannot be written: our own feedback in the transcript counts instead."""
     if verdict.cls == "CHECK":
@@ -5356,69 +5488,8 @@ def unsaved(verdict, evidence, stop, settings):
         else verdict
 
 
-def client_process(environ):
-    """The client process, told apart from another one with the same number by its start; "" if unknown."""
-    pid = environ.get("CLAUDE_PID", "")
-    if not (pid.isascii() and pid.isdecimal()):
-        return ""
-    try:
-        stat = read_file(f"/proc/{pid}/stat", 4096) or b""
-    except StoreError:
-        stat = b""
-    return pid and f"{pid} {stat.rpartition(b')')[2].split()[19].decode()}" if stat else pid
-
-
-# A simple command that runs this hook, its words parted by NUL: what may stand before it, the file, no argument.
-RUNS_US = (r"(?:^|\0[();|&]+\0)(?:(?:exec|env|command|nohup|then|do|[{!]|uv|run|(?:ba|da)?sh|-[^\0]*|\w+=[^\0]*"
-           r"|(?:[^\0]*/)?(?:python|pypy)[^\0/]*)\0)*"
-           r"([^\0]*/session-contract-hook/hook|(?:[^\0]*[/\\])?session_contract\.py|[^\0]*import session_contract"
-           r"[^\0]*)(?:\0\d+)?(?:$|\0[();<>|&])")
-
-
-def in_settings(environ, cwd, event):
-    """Whether settings register this hook for EVENT, too: a mention does not, nor an entry whose file is gone."""
-    folder = f"{cwd}/.claude" if isinstance(cwd, str) else ""
-    paths = [f"{config_dir(environ)}/settings.json"] + [f"{folder}/{name}" for name in (
-        "settings.json", "settings.local.json") if folder]
-    for path in paths:
-        try:
-            data = read_file(path, 4 << 20) or b""
-        except StoreError:
-            continue
-        if b"session-contract-hook" in data or b"session_contract" in data:
-            value = parse_json(data)[0]
-            for name, _, group, ours in groups_of(value if isinstance(value, dict) else {}):
-                files = [is_ours(group["hooks"][i]) for i in ours if name == event]
-                if any(file[0] != "/" or exists(file) for file in files):
-                    return True
-    return False
-
-
-def is_ours(hook):
-    """The file (or Python code) of this program that a settings file's hook runs, of any shape it had; "" if none."""
-    import re
-    import shlex
-    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
-        return ""
-    words = shlex.shlex(hook["command"], posix=True, punctuation_chars=True)
-    words.whitespace_split, words.commenters = True, ""
-    if isinstance(hook.get("args"), list):          # the exec form
-        words = [hook["command"], *map(str, hook["args"])]
-    try:
-        found = re.search(RUNS_US, "\0".join(words))
-    except ValueError:      # an open quote
-        return ""
-    return found[1] if found else ""
-
-
-def groups_of(value):
-    """(event, index, group, indexes of our hooks in it) for each hook group of settings VALUE."""
-    hooks = value.get("hooks")
-    for event, groups in hooks.items() if isinstance(hooks, dict) else ():
-        for index, group in enumerate(groups if isinstance(groups, list) else ()):
-            inner = group.get("hooks") if isinstance(group, dict) else None
-            yield event, index, group, [
-                i for i, hook in enumerate(inner if isinstance(inner, list) else ()) if is_ours(hook)]
+def dicts_in(value):
+    return tuple(v for v in value if isinstance(v, dict)) if isinstance(value, list) else ()
 
 
 def run_hook(payload, fault, environ, now):
@@ -5429,67 +5500,6 @@ def run_hook(payload, fault, environ, now):
         return Hook(payload, environ, now).run()
     except Exception as error:      # fail open, and say so: an error of ours must never hold a turn or eat a prompt
         return tell(fault_line("program", why=one_line(f"{type(error).__name__}: {error}")))
-
-
-def dicts_in(value):
-    return tuple(v for v in value if isinstance(v, dict)) if isinstance(value, list) else ()
-
-
-def own_command():
-    """How a shell calls this file: the launcher of an installed copy, else the interpreter and the file."""
-    home = slashed(__file__).rpartition("/")[0]
-    if home.endswith("/" + HOOK_DIR):
-        return shell_word(f"{home}/{LAUNCHER}")
-    return f"{shell_word(slashed(sys.executable or 'python3'))} {shell_word(slashed(__file__))}"
-
-
-def shell_word(text):
-    """TEXT as one word of a shell line. (shlex would bring in re, which costs as much as the interpreter's start.)"""
-    if text and text.isascii() and all(char.isalnum() or char in "/._-+@%:,=" for char in text):
-        return text
-    return "'" + text.replace("'", "'\\''") + "'"
-
-
-SETTING_KINDS = {int: "a whole number of at least 1", bool: "true or false", str: "a text"}
-
-
-def read_config(data, path):
-    """Settings from config.json. ValueError with one line says what is wrong."""
-    value, fault = parse_json(data)
-    if fault or not isinstance(value, dict):
-        raise ValueError(fault or "it is no JSON object")
-    for name, given in value.items():
-        if name not in SETTINGS:
-            raise ValueError(f"unknown setting {name!r}; known are {', '.join(sorted(SETTINGS))}")
-        if type(given) is not type(SETTINGS[name]) or (type(given) is int and given < 1):
-            raise ValueError(f"{name} must be {SETTING_KINDS[type(SETTINGS[name])]}, not {given!r}")
-        if name == "check_seconds" and given > 140:
-            raise ValueError("check_seconds is at most 140: the client ends the hook after 150 seconds")
-        if name in CHOICES and given not in CHOICES[name]:
-            raise ValueError(f"{name} must be one of {', '.join(CHOICES[name])}, not {given!r}")
-    return value
-
-
-def read_phrases(data, path):
-    """Phrases and switched-off rules from phrases.json. ValueError with one line says what is wrong."""
-    value, fault = parse_json(data)
-    if fault or not isinstance(value, dict):
-        raise ValueError(fault or "it is no JSON object")
-    for name, given in value.items():
-        if name not in INTENTS + FAMILIES + ("off",):
-            raise ValueError(f"{name!r} is no intent or family; known are {', '.join(INTENTS + FAMILIES)} and off")
-        if not isinstance(given, list) or not all(isinstance(text, str) and text.strip() for text in given):
-            raise ValueError(f"{name} must be a list of texts")
-    known = {row[0] for row in RULES + RULES_OTHER + INTENT_RULES}
-    unknown = [rule for rule in value.get("off", ()) if rule not in known]
-    if unknown:
-        raise ValueError(f"off names no rule {unknown[0]!r}")
-    return {"own": {name: given for name, given in value.items() if name != "off"}, "off": tuple(value.get("off", ()))}
-
-
-def read_policy(data, path):
-    text = data.decode("utf-8", "replace").strip()
-    return {"policy": text, "policy_file": path} if text else {}
 
 
 # --- command line --------------------------------------------------------------------------------
@@ -5694,6 +5704,8 @@ def log_or_tell(store, record):
         put(2, f"{NAME}: {error}; the log lacks a line\n")
 
 
+# --- command line: looking -----------------------------------------------------------------------
+
 def cmd_status(args, environ, now):
     store = Store(store_dir(environ))
     if args.all:
@@ -5823,6 +5835,63 @@ def cmd_report(args, environ, now):
         for key, text in REPORT:
             show(f"{counts[key]:>8}  {text}")
 
+
+def cmd_policy(args, environ, now):
+    hook = command_hook(environ, now)
+    settings = hook.settings()
+    show(f"# {settings.policy_file or 'as shipped'}\n{settings.policy}")
+    for note in hook.notes:
+        show(f"# {note}")
+
+
+def cmd_statusline(args, environ, now):
+    return status_line()
+
+
+def cmd_explain(args, environ, now):
+    data = sys.stdin.buffer.read() if args.file == "-" else read_file(args.file, LIMITS["payload"])
+    if data is None:
+        raise Refusal(f"no such file: {args.file}")
+    hook = command_hook(environ, now)
+    settings, text = hook.settings(), data.decode("utf-8", "replace").replace("\r\n", "\n")
+    rows = explain_prompt(text, settings) if args.prompt else explain_message(text, settings)
+    for row in rows + [f"note: {note}" for note in hook.notes]:
+        show(row)
+
+
+def explain_message(text, settings):
+    """How a turn's last message is read: each span that fired or was excused, with its rule and the reason."""
+    seen = read_turn(text, None, settings.own, settings.off)
+    says = {row[0]: row[-1] for row in RULES + RULES_OTHER + EXCUSES + EXCUSES_OTHER}
+    rows = [f"{'HELD' if seen['hits'] else 'let go'}: {plural(len(seen['hits']), 'span')} held, "
+            f"{len(seen['excused'])} excused, {len(seen['advisory'])} advisory"]
+    for kind in ("hits", "excused", "advisory"):
+        for rule, family, start, end, *excuse in seen[kind]:
+            rows.append(f"{kind}: {family} {rule}: {says.get(rule, 'a phrase of your own')}\n    "
+                        f"{start}-{end}: {one_line(text[start:end], 160)}")
+            rows.extend(f"    excused by {name}: {says.get(name, '')}" for name in excuse)
+    if seen["blocker"]:
+        rows.append(f"blocker: {seen['blocker']}: {says.get(seen['blocker'], '')}")
+    return rows + (["waits: let go only while the client reports what it waits for"] if seen["waits"] else [])
+
+
+def explain_prompt(text, settings):
+    """How a prompt is read: fresh and in an armed session."""
+    says = {row[0]: row[-1] for row in INTENT_RULES + INTENT_EXCUSES}
+    rows = []
+    for gated in (False, True):
+        heard = read_prompt(human_part(text), gated, settings.own, settings.off)
+        rows.append(f"{'armed session' if gated else 'fresh session'}: {heard['intent'] or 'no intent'}"
+                    + (f" by {heard['rule']}" if heard["rule"] else "")
+                    + (f", condition {heard['condition']!r}" if heard["condition"] else "")
+                    + (f", items {list(heard['items'])}" if heard["items"] else "")
+                    + (f", budget {heard['budget']}" if heard["budget"] else ""))
+        rows.extend(f"    excused: {rule} ({one_line(text[start:end], 80)}) by {name}: {says.get(name, '')}"
+                    for rule, start, end, name in heard["excused"])
+    return rows
+
+
+# --- command line: the page of a report ----------------------------------------------------------
 
 PAGE_SESSIONS, PAGE_ROWS, PAGE_STEPS = 24, 120, 500     # drawn at most: sessions, rows of each, places on its axis
 PAGE_ENDS = (
@@ -5958,6 +6027,90 @@ def event_of(record):
     return lane, words, one_line("; ".join(str(fact).rstrip(".") for fact in facts if fact), 400)
 
 
+# --- command line: replay ------------------------------------------------------------------------
+
+GO_ON = (           # what a person types after a stop that came too early
+    "continue", "go on", "go ahead", "keep going", "yes", "ok", "okay", "proceed", "carry on", "go", "do it", "y",
+    "weiter", "continua", "continúa", "continuez", "继续", "続けて", "продолжай", "계속")
+
+
+def cmd_replay(args, environ, now):
+    """Read transcripts row by row, judge each turn's last message, and say what came after it. Nothing is stored."""
+    import os
+    hook = command_hook(environ, now)
+    settings = hook.settings()
+    files = [path for given in args.paths for path in transcripts_under(given)]
+    if not files:
+        raise Refusal(f"no .jsonl transcript under {', '.join(args.paths)}")
+    total = {"files": len(files), "turns": 0, "held": 0, "then_continue": 0, "families": {}, "rules": {}}
+    telling, terminal = [], os.isatty(2)
+    for number, path in enumerate(files, 1):
+        if terminal:
+            put(2, f"\r{number}/{len(files)} files, {total['turns']} turn-ends, {total['held']} held ")
+        for message, prompt, tools in turns_of(path):
+            total["turns"] += 1
+            hits = read_turn(message, tools, settings.own, settings.off, False)["hits"]
+            if not hits:
+                continue
+            again = fold(prompt).strip(" .!。") in GO_ON
+            total["held"] += 1
+            total["then_continue"] += again
+            for key, values in (("families", {h[1] for h in hits}), ("rules", {h[0] for h in hits})):
+                for value in values:
+                    total[key][value] = total[key].get(value, 0) + 1
+            rule, _, start, end = hits[-1]
+            telling.append((again, len({hit[0] for hit in hits}), one_line(message[start:end], 160), rule))
+            telling = sorted(telling, key=lambda row: row[:2], reverse=True)[:10]
+    if terminal:
+        put(2, "\r\033[K")
+    if args.json:
+        show(dump_json({**total, "telling": [{"then_continue": a, "text": t, "rule": r} for a, _, t, r in telling]}))
+        return
+    show(f"{total['turns']} turn-ends in {total['files']} files; {total['held']} would have been held; after "
+          f"{total['then_continue']} of those the person typed \"continue\" or the like")
+    for key in ("families", "rules"):
+        for name, count in sorted(total[key].items(), key=lambda pair: -pair[1]):
+            show(f"{count:>8}  {name}")
+    for again, _, text, rule in telling:
+        show(f"{'then continue' if again else '':>13}  {rule}: {text}")
+
+
+def transcripts_under(path):
+    import os
+    if os.path.isfile(path):
+        return [path]
+    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path)
+                  for name in names if name.endswith(".jsonl"))
+
+
+def turns_of(path):
+    """(last message, next prompt or "", tool calls) of each turn of a transcript's main chain, read line by line."""
+    message, tools = "", 0
+    with open(path, "rb") as lines:
+        for line in lines:
+            if len(line) > LIMITS["payload"] or not any(mark in line for mark in ROW_MARKS):
+                continue
+            row, fault = parse_json(line)
+            if fault or not isinstance(row, dict) or row.get("isSidechain") or row.get("isMeta"):
+                continue
+            blocks = content_of(row)
+            if row.get("type") == "assistant":
+                used = sum(block.get("type") == "tool_use" for block in blocks)
+                texts = [block["text"] for block in blocks
+                         if block.get("type") == "text" and isinstance(block.get("text"), str)]
+                tools, message = tools + used, "" if used else texts[-1] if texts else message
+            elif row.get("type") == "user" and any(block.get("type") == "text" for block in blocks):
+                prompt = human_part("".join(str(block.get("text")) for block in blocks if block.get("type") == "text"))
+                if prompt and message:
+                    yield message, prompt, tools
+                if prompt:
+                    message, tools = "", 0
+    if message:
+        yield message, "", tools
+
+
+# --- command line: the operator's verbs ----------------------------------------------------------
+
 def cmd_arm(args, environ, now):
     only_operator(environ, "arm")
     store = Store(store_dir(environ))
@@ -6055,60 +6208,23 @@ def cmd_pause(args, environ, now):
         args, environ, now, lambda c: {**c, "state": PAUSED, "changed_at": now}, "pause")))
 
 
-def cmd_statusline(args, environ, now):
-    return status_line()
+def cmd_mark_wrong(args, environ, now):
+    only_operator(environ, "mark-wrong")
+    store = Store(store_dir(environ))
+    name = session_of(args, environ, store)
+    held = [record for record in records_of(store, name) if record.get("class") in ("BLOCK", "BLOCK-MALFORMED")]
+    if not held:
+        raise Refusal(f"no hold is on record for session {name}")
+    loaded = store.load(name)
+    contract = loaded.contract or {**CONTRACT, "session": name, "state": DISARMED}
+    hook = Hook({}, environ, now)
+    with store.locked():
+        store.log(log_record(contract, "WRONG", now, hook.identity(), event="command",
+                             rules=held[-1].get("rules") or [], digest=held[-1].get("digest")))
+    show(f"marked wrong: the hold of {held[-1].get('time')} by {', '.join(held[-1].get('rules') or ['-'])}")
 
 
-def cmd_policy(args, environ, now):
-    hook = command_hook(environ, now)
-    settings = hook.settings()
-    show(f"# {settings.policy_file or 'as shipped'}\n{settings.policy}")
-    for note in hook.notes:
-        show(f"# {note}")
-
-
-def cmd_explain(args, environ, now):
-    data = sys.stdin.buffer.read() if args.file == "-" else read_file(args.file, LIMITS["payload"])
-    if data is None:
-        raise Refusal(f"no such file: {args.file}")
-    hook = command_hook(environ, now)
-    settings, text = hook.settings(), data.decode("utf-8", "replace").replace("\r\n", "\n")
-    rows = explain_prompt(text, settings) if args.prompt else explain_message(text, settings)
-    for row in rows + [f"note: {note}" for note in hook.notes]:
-        show(row)
-
-
-def explain_message(text, settings):
-    """How a turn's last message is read: each span that fired or was excused, with its rule and the reason."""
-    seen = read_turn(text, None, settings.own, settings.off)
-    says = {row[0]: row[-1] for row in RULES + RULES_OTHER + EXCUSES + EXCUSES_OTHER}
-    rows = [f"{'HELD' if seen['hits'] else 'let go'}: {plural(len(seen['hits']), 'span')} held, "
-            f"{len(seen['excused'])} excused, {len(seen['advisory'])} advisory"]
-    for kind in ("hits", "excused", "advisory"):
-        for rule, family, start, end, *excuse in seen[kind]:
-            rows.append(f"{kind}: {family} {rule}: {says.get(rule, 'a phrase of your own')}\n    "
-                        f"{start}-{end}: {one_line(text[start:end], 160)}")
-            rows.extend(f"    excused by {name}: {says.get(name, '')}" for name in excuse)
-    if seen["blocker"]:
-        rows.append(f"blocker: {seen['blocker']}: {says.get(seen['blocker'], '')}")
-    return rows + (["waits: let go only while the client reports what it waits for"] if seen["waits"] else [])
-
-
-def explain_prompt(text, settings):
-    """How a prompt is read: fresh and in an armed session."""
-    says = {row[0]: row[-1] for row in INTENT_RULES + INTENT_EXCUSES}
-    rows = []
-    for gated in (False, True):
-        heard = read_prompt(human_part(text), gated, settings.own, settings.off)
-        rows.append(f"{'armed session' if gated else 'fresh session'}: {heard['intent'] or 'no intent'}"
-                    + (f" by {heard['rule']}" if heard["rule"] else "")
-                    + (f", condition {heard['condition']!r}" if heard["condition"] else "")
-                    + (f", items {list(heard['items'])}" if heard["items"] else "")
-                    + (f", budget {heard['budget']}" if heard["budget"] else ""))
-        rows.extend(f"    excused: {rule} ({one_line(text[start:end], 80)}) by {name}: {says.get(name, '')}"
-                    for rule, start, end, name in heard["excused"])
-    return rows
-
+# --- command line: the ledger --------------------------------------------------------------------
 
 def cmd_item_add(args, environ, now):
     made = {}
@@ -6123,10 +6239,14 @@ def cmd_item_add(args, environ, now):
     show(f"{made['item']['id']} open: {made['item']['text']}")
 
 
-def close_command(args, environ, now, state, **facts):
-    change_contract(args, environ, now, lambda contract: close_or_refuse(contract, args.id, state, now, **facts),
-                    f"item {state}", reason=facts["reason"], item=args.id)
-    show(f"{args.id} {state}: {facts['reason']}")
+def cmd_item_list(args, environ, now):
+    store = Store(store_dir(environ))
+    contract = live_contract(store, session_of(args, environ, store))
+    for item in contract["items"]:
+        facts = [evidence_text(item.get("evidence", ())), item.get("reason", "")]
+        show(f"{item['id']}  {item['state']:10} {item['text']}" + "".join(f"  [{fact}]" for fact in facts if fact))
+    if not contract["items"]:
+        show("no items")
 
 
 def cmd_item_done(args, environ, now):
@@ -6199,6 +6319,46 @@ def close_or_refuse(contract, name, state, now, **facts):
         raise Refusal(f"{error}; nothing changed") from None
 
 
+def close_command(args, environ, now, state, **facts):
+    change_contract(args, environ, now, lambda contract: close_or_refuse(contract, args.id, state, now, **facts),
+                    f"item {state}", reason=facts["reason"], item=args.id)
+    show(f"{args.id} {state}: {facts['reason']}")
+
+
+def reason_of(args):
+    reason = one_line(args.reason)
+    if not any(c.isalnum() for c in reason):
+        raise Refusal("the reason is empty; say why in a few words")
+    return reason
+
+
+def cmd_item_waive(args, environ, now):
+    close_command(args, environ, now, WAIVED, reason=reason_of(args))
+
+
+def cmd_item_escalate(args, environ, now):
+    close_command(args, environ, now, ESCALATED, reason=reason_of(args), escalation=args.kind)
+
+
+NO_ACTORS = (
+    "me", "myself", "i", "self", "this agent", "the agent", "agent", "claude", "a later session", "later session",
+    "the next session", "next session", "a future session", "future session", "another session", "a new session")
+
+
+def cmd_item_hand_off(args, environ, now):
+    to = one_line(args.to, 80)
+
+    def change(contract):
+        if contract["mode"] != "artifact":
+            raise Refusal("hand-off belongs to artifact mode; here an item is done, waived or escalated")
+        if fold(to) in NO_ACTORS or not any(c.isalnum() for c in to):
+            raise Refusal(f"{to!r} is no next actor: name a person, a team or a system that is not this agent")
+        return close_or_refuse(contract, args.id, HANDED_OFF, now, to=to)
+
+    change_contract(args, environ, now, change, "item handed-off", item=args.id, reason=to)
+    show(f"{args.id} handed off to {to}")
+
+
 def cmd_met(args, environ, now):
     def change(contract):
         owed = items_in(contract, OPEN)
@@ -6226,149 +6386,7 @@ def cmd_decide(args, environ, now):
     show(f"recorded: {facts['fork']} -> {facts['path']} (rule {facts['rule']})")
 
 
-def cmd_mark_wrong(args, environ, now):
-    only_operator(environ, "mark-wrong")
-    store = Store(store_dir(environ))
-    name = session_of(args, environ, store)
-    held = [record for record in records_of(store, name) if record.get("class") in ("BLOCK", "BLOCK-MALFORMED")]
-    if not held:
-        raise Refusal(f"no hold is on record for session {name}")
-    loaded = store.load(name)
-    contract = loaded.contract or {**CONTRACT, "session": name, "state": DISARMED}
-    hook = Hook({}, environ, now)
-    with store.locked():
-        store.log(log_record(contract, "WRONG", now, hook.identity(), event="command",
-                             rules=held[-1].get("rules") or [], digest=held[-1].get("digest")))
-    show(f"marked wrong: the hold of {held[-1].get('time')} by {', '.join(held[-1].get('rules') or ['-'])}")
-
-
-def reason_of(args):
-    reason = one_line(args.reason)
-    if not any(c.isalnum() for c in reason):
-        raise Refusal("the reason is empty; say why in a few words")
-    return reason
-
-
-def cmd_item_waive(args, environ, now):
-    close_command(args, environ, now, WAIVED, reason=reason_of(args))
-
-
-def cmd_item_escalate(args, environ, now):
-    close_command(args, environ, now, ESCALATED, reason=reason_of(args), escalation=args.kind)
-
-
-def cmd_item_hand_off(args, environ, now):
-    to = one_line(args.to, 80)
-
-    def change(contract):
-        if contract["mode"] != "artifact":
-            raise Refusal("hand-off belongs to artifact mode; here an item is done, waived or escalated")
-        if fold(to) in NO_ACTORS or not any(c.isalnum() for c in to):
-            raise Refusal(f"{to!r} is no next actor: name a person, a team or a system that is not this agent")
-        return close_or_refuse(contract, args.id, HANDED_OFF, now, to=to)
-
-    change_contract(args, environ, now, change, "item handed-off", item=args.id, reason=to)
-    show(f"{args.id} handed off to {to}")
-
-
-NO_ACTORS = (
-    "me", "myself", "i", "self", "this agent", "the agent", "agent", "claude", "a later session", "later session",
-    "the next session", "next session", "a future session", "future session", "another session", "a new session")
-
-
-def cmd_item_list(args, environ, now):
-    store = Store(store_dir(environ))
-    contract = live_contract(store, session_of(args, environ, store))
-    for item in contract["items"]:
-        facts = [evidence_text(item.get("evidence", ())), item.get("reason", "")]
-        show(f"{item['id']}  {item['state']:10} {item['text']}" + "".join(f"  [{fact}]" for fact in facts if fact))
-    if not contract["items"]:
-        show("no items")
-
-
-# -- replay
-
-GO_ON = (           # what a person types after a stop that came too early
-    "continue", "go on", "go ahead", "keep going", "yes", "ok", "okay", "proceed", "carry on", "go", "do it", "y",
-    "weiter", "continua", "continúa", "continuez", "继续", "続けて", "продолжай", "계속")
-
-
-def cmd_replay(args, environ, now):
-    """Read transcripts row by row, judge each turn's last message, and say what came after it. Nothing is stored."""
-    import os
-    hook = command_hook(environ, now)
-    settings = hook.settings()
-    files = [path for given in args.paths for path in transcripts_under(given)]
-    if not files:
-        raise Refusal(f"no .jsonl transcript under {', '.join(args.paths)}")
-    total = {"files": len(files), "turns": 0, "held": 0, "then_continue": 0, "families": {}, "rules": {}}
-    telling, terminal = [], os.isatty(2)
-    for number, path in enumerate(files, 1):
-        if terminal:
-            put(2, f"\r{number}/{len(files)} files, {total['turns']} turn-ends, {total['held']} held ")
-        for message, prompt, tools in turns_of(path):
-            total["turns"] += 1
-            hits = read_turn(message, tools, settings.own, settings.off, False)["hits"]
-            if not hits:
-                continue
-            again = fold(prompt).strip(" .!。") in GO_ON
-            total["held"] += 1
-            total["then_continue"] += again
-            for key, values in (("families", {h[1] for h in hits}), ("rules", {h[0] for h in hits})):
-                for value in values:
-                    total[key][value] = total[key].get(value, 0) + 1
-            rule, _, start, end = hits[-1]
-            telling.append((again, len({hit[0] for hit in hits}), one_line(message[start:end], 160), rule))
-            telling = sorted(telling, key=lambda row: row[:2], reverse=True)[:10]
-    if terminal:
-        put(2, "\r\033[K")
-    if args.json:
-        show(dump_json({**total, "telling": [{"then_continue": a, "text": t, "rule": r} for a, _, t, r in telling]}))
-        return
-    show(f"{total['turns']} turn-ends in {total['files']} files; {total['held']} would have been held; after "
-          f"{total['then_continue']} of those the person typed \"continue\" or the like")
-    for key in ("families", "rules"):
-        for name, count in sorted(total[key].items(), key=lambda pair: -pair[1]):
-            show(f"{count:>8}  {name}")
-    for again, _, text, rule in telling:
-        show(f"{'then continue' if again else '':>13}  {rule}: {text}")
-
-
-def transcripts_under(path):
-    import os
-    if os.path.isfile(path):
-        return [path]
-    return sorted(os.path.join(folder, name) for folder, _, names in os.walk(path)
-                  for name in names if name.endswith(".jsonl"))
-
-
-def turns_of(path):
-    """(last message, next prompt or "", tool calls) of each turn of a transcript's main chain, read line by line."""
-    message, tools = "", 0
-    with open(path, "rb") as lines:
-        for line in lines:
-            if len(line) > LIMITS["payload"] or not any(mark in line for mark in ROW_MARKS):
-                continue
-            row, fault = parse_json(line)
-            if fault or not isinstance(row, dict) or row.get("isSidechain") or row.get("isMeta"):
-                continue
-            blocks = content_of(row)
-            if row.get("type") == "assistant":
-                used = sum(block.get("type") == "tool_use" for block in blocks)
-                texts = [block["text"] for block in blocks
-                         if block.get("type") == "text" and isinstance(block.get("text"), str)]
-                tools, message = tools + used, "" if used else texts[-1] if texts else message
-            elif row.get("type") == "user" and any(block.get("type") == "text" for block in blocks):
-                prompt = human_part("".join(str(block.get("text")) for block in blocks if block.get("type") == "text"))
-                if prompt and message:
-                    yield message, prompt, tools
-                if prompt:
-                    message, tools = "", 0
-    if message:
-        yield message, "", tools
-
-
-# -- demo
+# --- command line: demo --------------------------------------------------------------------------
 
 DEMO = (
     ("the operator types", "UserPromptSubmit", {"prompt": "Port the exporters, don't stop until the suite is green."}),
@@ -6469,7 +6487,7 @@ off "no Python 3.9 or later answers"
 """
 
 
-# -- settings, as text
+# --- command line: settings, as text -------------------------------------------------------------
 
 class SettingsFault(ValueError):
     """Settings that are left as they are: what is wrong, and at which line and column (from 1)."""
@@ -6639,7 +6657,7 @@ def well_formed(group):
         and type(hook.get("timeout", 1)) in (int, float) and hook.get("timeout", 1) > 0 for hook in hooks)
 
 
-# -- files and processes
+# --- command line: files and processes -----------------------------------------------------------
 
 class Place:
     """Where an installation of one scope lies; project and local are those of the working directory."""
@@ -6777,7 +6795,7 @@ def prove(command, environ):
     return block
 
 
-# -- install and uninstall
+# --- command line: install and uninstall ---------------------------------------------------------
 
 def planned(args, environ, place, change):
     """(old bytes or None, new bytes) of a settings file under CHANGE; with --dry-run the difference is shown."""
@@ -6904,7 +6922,8 @@ def take_out(place, old, new, kept):
         quietly(os.rmdir, os.path.dirname(place.settings))      # a project's .claude, if nothing else is in it
 
 
-# -- doctor: what is wrong, as (id, what, mend)
+# --- command line: doctor ------------------------------------------------------------------------
+# What is wrong, as (id, what, mend).
 
 INERT = ("hooks-disabled", "managed-only", "settings-broken", "switched-off")      # whatever is registered
 AGAIN, READABLE = "Run `install`", "Mend its path, its type or its permissions"

@@ -898,7 +898,7 @@ class TestDoctor:
         assert installed.findings() == ["proof-failed"]
 
     def test_every_finding_has_a_row_here(self):
-        section = read(FILE).decode().partition("# -- doctor")[2]
+        section = read(FILE).decode().partition("# --- command line: doctor -")[2]
         named = re.findall(r'(?:yield|append|from|[a-z0)}],) ?\(*"([a-z]+-[a-z]+|observing|unreadable)", ', section)
         assert {row[2] for row in BROKEN} | {"store-owner", "store-denied", "proof-failed"} == set(named)
 
