@@ -3035,7 +3035,7 @@ def pipelines_in(command):
         c = command[at:at + 1]
         if quote and c:
             quote, word = ("", word) if c == quote else (quote, word + c)
-        elif c in ("'", '"') and c:
+        elif c in ("'", '"'):
             quote, word = c, word or ""
         elif c == "\\":
             at, word = min(at + 1, len(command) - 1), (word or "") + command[at + 1:at + 2]
@@ -3043,10 +3043,10 @@ def pipelines_in(command):
             at = (command + "\n").index("\n", at) - 1
         elif c == "&" and (word or "").endswith(">"):
             word += c                           # 2>&1
-        elif not c or c in " \t\n;&|()":
+        elif c in " \t\n;&|()":             # the end is in it too
             words += [word] if word is not None else []
             word = None
-            if c not in ("", " ", "\t") or not c:
+            if c not in (" ", "\t"):
                 pipelines[-1] += [words] if words else []
                 words = []
                 if c != "|" or command[at + 1:at + 2] == "|":
@@ -3071,7 +3071,7 @@ def is_idle(pipeline):
         words = [word for word in words if "=" not in word.partition("/")[0] or word.startswith("-")] or [":"]
         names = [word.rpartition("/")[2] for word in words[:6]]
         ours = any(name in OWN_NAMES for name in (names if names[0].startswith("python") else names[:1])) \
-            or words[0].strip("\"'").endswith(f"{NAME}-hook/hook")
+            or words[0].endswith(f"{NAME}-hook/hook")
         programs.append(":" if ours else names[0])
     return programs[0] in IDLE_COMMANDS and all(name in IDLE_COMMANDS or name in FILTERS for name in programs[1:])
 

@@ -212,7 +212,8 @@ def test_a_check_that_does_not_end_is_ended(session):
     assert "ran out of time" in held(checked(session, "sleep 600").stop(HONEST)).err
 
 
-def test_a_hook_that_the_client_killed_during_a_check_is_told_at_the_next_event(session):
+def test_a_hook_that_the_client_killed_during_a_check_is_told_at_the_next_event(session, monkeypatch):
+    monkeypatch.delenv("SESSION_CONTRACT_TEST_WITHIN", raising=False)       # the process that is killed is a real one
     session.configure(value={"check_seconds": 1})
     checked(session, "kill -KILL $PPID")
     assert session.stop(HONEST).code not in (0, sc.HOLD)

@@ -11,6 +11,9 @@ import session_contract as sc
 from conftest import (
     ARMING, CONDITION, FILE, HONEST, OWING, PATIENCE, ROOT, RUNNING, WAITING, Session, held, let_go, rows, told)
 
+# Played inside the test's process, the hook leaves its notices to run on, as it does by leaving.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+
 # What it was told, and the contract as it stands then; moved into place so that it is seen whole or not at all.
 RECORD = ("env | grep '^SESSION_CONTRACT' > .facts; cp \"$SESSION_CONTRACT_DIR/contracts/s1.json\" .contract; "
           "mv .contract contract; mv .facts facts")

@@ -79,7 +79,8 @@ def test_a_fold_leaves_out_case_and_space():
     ("an escape at the end", "a\\", [[["a"]]]),
     ("a comment", "a # b; c\nd", [[["a"]], [["d"]]]), ("a comment at the end", "a #", [[["a"]]]),
     ("no comment", "a#b", [[["a#b"]]]), ("an open quote", "a 'b", [[["a", "b"]]]),
-    ("joined streams", "a 2>&1 b", [[["a", "2>&1", "b"]]]), ("a redirection", "a >f", [[["a", ">f"]]]),
+    ("a comment behind another", "a # b\nc # d\ne", [[["a"]], [["c"]], [["e"]]]), ("an X", "aXb", [[["aXb"]]]),
+    ("an escape at the start", r"\a", [[["a"]]]), ("joined streams", "a 2>&1 b", [[["a", "2>&1", "b"]]]), ("a redirection", "a >f", [[["a", ">f"]]]),
     ("tabs", "a\tb", [[["a", "b"]]]), ("nothing", " ;; ", [])))
 def test_a_shell_line_as_pipelines(line, pipelines):
     assert sc.pipelines_in(line) == pipelines
@@ -123,6 +124,123 @@ def bash(command):
     ("another server", {"name": "mcp__jira__create_pull_request"}, "")))
 def test_what_a_call_ships(call, kind):
     assert sc.shipped_by(call) == kind
+
+
+# --- reading: the transcript ----------------------------------------------------------------------
+
+def transcript(*rows):
+    """The rows with their offsets: 0, 10, 20, ..."""
+    return [(10 * number, row) for number, row in enumerate(rows)]
+
+
+def used(name, number="1", message="m1", **given):
+    return {"type": "assistant", "message": {"id": message, "content": [
+        {"type": "tool_use", "id": number, "name": name, "input": given}]}}
+
+
+def result(number="1", **more):
+    return {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": number, **more}]}}
+
+
+def typed(text, origin="human", **more):
+    return {"type": "user", "turnOrigin": origin, "message": {"content": text}, **more}
+
+
+HOLD = {"type": "user", "isMeta": True, "message": {"content": "Stop hook feedback: " + sc.HELD}}
+
+
+@pytest.mark.parametrize("row, human", rows(
+    ("typed", typed("a"), True), ("sent by a program of the operator's", typed("a", "sdk"), True),
+    ("scheduled", typed("a", "scheduled"), False), ("of no known origin", {"type": "user"}, False),
+    ("the client's own", typed("a", isMeta=True), False), ("said by the agent", {**typed("a"), "type": "assistant"}, False)))
+def test_a_row_is_the_operator_s(row, human):
+    assert sc.is_human(row) is human
+
+
+def test_calls_are_paired_with_their_results():
+    make, read = used("Bash", command="make"), used("Read", "2", file="a")
+    pairs, pending = sc.calls_in(transcript(make, read, result("2"), result("1"), result("9")))
+    assert [(at, call["name"], row) for at, _, call, row in pairs] == [
+        (20, "Read", result("2")), (30, "Bash", result("1"))]
+    assert pending is None
+    assert sc.calls_in(transcript(make, result(is_error=True)))[0] == []
+    assert sc.calls_in(transcript(make, {**result(), "toolUseResult": {"interrupted": True}}))[0] == []
+    assert sc.calls_in(transcript(make, {"type": "user", "message": {"content": [
+        {"type": "text", "tool_use_id": "1"}]}}, result()))[0][0][3] == result()
+    assert sc.calls_in(transcript(used("Bash", "1", "m1"), used("Bash", "2", "m2"), used("Bash", "3", "m2")))[1] == 10
+    assert sc.calls_in(transcript(used("Bash"), {"type": "assistant", "message": "odd"}))[1] is None
+    assert sc.id_of({"message": "odd"}) is None
+
+
+def test_evidence_is_counted_from_its_place():
+    calls = (used("Bash", command="make"), result(), used("Bash", "2", command="ls"), result("2"))
+    evidence = sc.read_evidence(transcript(*calls), {**sc.CONTRACT, "prompt_mark": 0}, 40)
+    assert (evidence.work, evidence.turn_calls, evidence.end, evidence.readable) == (2, 2, 40, True)
+    assert sc.read_evidence(transcript(*calls), {**sc.CONTRACT, "prompt_mark": 30}, 40).work == 1
+    assert sc.read_evidence(transcript(*calls), {**sc.CONTRACT, "prompt_mark": 31}, 40).work == 0
+    assert sc.read_evidence(transcript(calls[0], calls[1], typed("a"), calls[2]), sc.CONTRACT, 40).turn_calls == 1
+    assert sc.read_evidence([], sc.CONTRACT, 0) == sc.Evidence(readable=True, turn_calls=0)
+
+
+def test_the_holds_of_an_ending_are_counted():
+    work = (used("Bash", command="make"), result())
+    evidence = sc.read_evidence(transcript(HOLD, typed("a"), HOLD, *work, HOLD, HOLD), sc.CONTRACT, 70)
+    assert (evidence.holds, evidence.stalled) == (3, 2)
+    assert sc.read_evidence(transcript(HOLD), sc.CONTRACT, 10).stalled == 1
+
+
+def test_the_last_text_is_one_that_is_said():
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "a"}, {"type": "image", "text": "b"},
+                                                         {"type": "text", "text": 7}]}}
+    assert sc.read_evidence(transcript(said), sc.CONTRACT, 10).text == "a"
+
+
+def test_a_call_is_known_by_its_tool_and_what_it_is_given():
+    key = sc.call_key({"name": "Bash", "input": {"command": "ls"}, "id": "1"})
+    assert len(key) == 10 and key == sc.call_key({"name": "Bash", "input": {"command": "ls"}, "id": "2"})
+    assert key != sc.call_key({"name": "Read", "input": {"command": "ls"}})
+    assert key != sc.call_key({"name": "Bash", "input": {"command": "la"}})
+
+
+def test_a_call_of_another_tool_is_work_whatever_it_is_given():
+    assert sc.is_work({"name": "mcp__sh__run", "input": {"command": "echo"}}) and sc.is_work({"name": "Bash", "input": 7})
+    assert not sc.is_work({"name": "Bash", "input": {"command": "echo"}}) and not sc.is_work({"name": "TodoWrite"})
+
+
+def test_words_in_a_queue_have_their_time():
+    enqueued = {"type": "queue-operation", "operation": "enqueue", "content": "stop", "timestamp": "T1"}
+    attached = {"type": "attachment", "timestamp": "T2", "attachment": {"type": "queued_command", "prompt": "wait"}}
+    dated = {"type": "attachment", "timestamp": "T2", "attachment": {
+        "type": "queued_command", "prompt": "wait", "timestamp": "T3"}}
+    other = {"type": "note", "operation": "enqueue", "content": "stop"}
+    assert sc.queued_in(transcript(enqueued, attached, dated, other)) == (("T1", "stop"), ("T2", "wait"), ("T3", "wait"))
+
+
+SIMPLE = "it is no simple command; run it without pipe, redirection or substitution, and name just that"
+PROVES = "such a command proves nothing; name the one that does the work or tests it"
+BEFORE = "it ran only before the item was opened, or in the background; run it again"
+NEVER = "the transcript shows no successful run of exactly that command; run it without the pipe, then try again"
+SINCE = "2027-01-15T08:00:00Z"
+
+
+@pytest.mark.parametrize("command, ran, when, why", rows(
+    ("it ran", "make  X", "make X", SINCE, ""), ("at another time", "make", "make", "2027-01-15T08:00:01.5Z", ""),
+    ("in the same second", "make", "make", "2027-01-15T08:00:00.001Z", ""),
+    ("before", "make", "make", "2027-01-15T07:59:59.999Z", BEFORE), ("at no known time", "make", "make", ..., BEFORE),
+    ("behind cd", "make", "cd a && make", SINCE, ""), ("behind another command", "make", "ls && make", SINCE, NEVER),
+    ("a list of two", "make && ls", "make && ls", SINCE, SIMPLE),
+    ("behind cd and another command", "make", "cd a && ls && make", SINCE, NEVER),
+    ("a substitution", "make $A", "make $A", SINCE, SIMPLE), ("a backtick", "make `a`", "make `a`", SINCE, SIMPLE),
+    ("an input", "make <a", "make <a", SINCE, SIMPLE), ("nothing", " ", " ", SINCE, SIMPLE),
+    ("a no-op", "echo a", "echo a", SINCE, PROVES), ("a filter", "cat a", "cat a", SINCE, PROVES),
+    ("a dry run", "make --dry-run", "make --dry-run", SINCE, PROVES), ("another command", "make", "ls", SINCE, NEVER)))
+def test_a_command_ran_well(command, ran, when, why):
+    call = used("Bash", command=ran)
+    if when is not ...:
+        call["timestamp"] = when
+    before = used("Read", "8", command="make"), result("8"), used("Bash", "9"), result("9")
+    assert sc.ran_well(transcript(*before, call, result()), command, SINCE) == why
+    assert sc.ran_well([], "make", SINCE) == NEVER
 
 
 # --- reading: display text ------------------------------------------------------------------------
