@@ -171,8 +171,8 @@ FILTERS = frozenset((           # no work behind an idle command
 # They stand here, apart from their rules, because they are all that most prompts are ever looked at for.
 ARMING = {
     "arm.dont-stop":
-        "t stop|dare stop|ever stop|t quit|never quit|never pause|t pause|give up|t halt|t come back|end th|hand |"
-        "return c|no st|pausi|not to|end y|end e|nish your t|nish the t",
+        "t bail|t stop|dare stop|ever stop|t quit|never quit|never pause|t pause|give up|t halt|t come back|end th|"
+        "hand |return c|no st|pausi|not to|end y|end e|nish your t|nish the t",
     "arm.keep-going":
         "till &keep |until &keep |keep at it|keep o|keep p|keep g|chug|crank|keep ite|keep wo|keep m",
     "arm.hours":
@@ -189,11 +189,12 @@ ARMING = {
         "only stop|stop only|stop when&keep|stop when&work|stop when&continue|stop once&keep|only come back|"
         "only report|only ping|back only when|only return to me",
     "arm.not-done":
-        "as long as&keep|as long as&continue|as long as&carry|re done once|done means|finished means|exit only|"
-        "quit only|return only|ot done|ot finished|t done |t finished |t complete |t over |it as done|declare |"
-        "consider it|re fini|only fini|only done|hear |it don|done wh",
+        "ends when|end when|ends once|is over when|is done when|ends only|as long as&keep|as long as&continue|"
+        "as long as&carry|re done once|done means|finished means|exit only|quit only|return only|ot done|ot finished|"
+        "t done |t finished |t complete |t over |it as done|declare |consider it|re fini|only fini|only done|hear |"
+        "it don|done wh",
     "arm.before-stop":
-        "before you stop|come b|before you r|you f|you cal|you han|you end",
+        "before you're|before you are|before you stop|come b|before you r|you f|you cal|you han|you end",
     "arm.dont-ask":
         "t ask|ever ask|to ask|t wait for m|need to|stop asking|t need m|t check in|t bother me|t ping me|"
         "no check|more q|no q|pausi|stop st|stop wa|no nee|no paus|no stop|no break",
@@ -203,7 +204,7 @@ ARMING = {
         "it takes|without c|nigh|unat|without fu|can wi|auton|uninter",
     "arm.to-the-end":
         "completion|to the end|all the way|until the end|and finish|to finish|and complete|all done|"
-        "thing done|get that done|very e|over th|get thi|it don|t in full|straight th|top to b",
+        "get to the e|thing done|get that done|very e|over th|get thi|it don|t in full|straight th|top to b",
     "arm.all":
         "finish all|finish every|finish up|complete all|complete every|finish the r|finish the w|finish the e|"
         "continue&all |continue&everything|proceed&all|this through|it through|implement all|get it all d|get all of|"
@@ -218,13 +219,15 @@ ARMING = {
         "by morning|the morning|i wake|get back|i'm back|be away|i'm away|i'm off|be back|on a plane|decisions|"
         "decide yours|decide for y|autonom|undone|unfin|for later|assume yes|yes to |push through|power through|"
         "trust you|nobody|no one |not reading|user inter|no question|any question|more question|with question|"
-        "your question|t need me|t bother|check-in|consult|t wait|t need up|t need any up|t answer|t reply|t respond|"
-        "able to answer|able to reply|in meetings|in a meeting|to wake up to|come back to a|make a d|make a c|"
-        "make the c|pick one|just decide|no breaks|no pauses|no excuses|wait for me|waiting for me|me only|only aft|"
-        "only whe|only onc|only wak|only pin|only cal|only bot|only int|only con|only mes|only pag|you dec|i'll l|"
-        "i'll c|i'll r|i'll s|i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|one after|"
-        "on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|judgement|halfway|"
-        "half meas|half done|half fin|half-|to rep|to back|check with|only then",
+        "your question|t need me|t bother|check-in|consult|t wait|relentless|be persistent|be stubborn|giving up|"
+        "neither is ask|one by one|see you |have to type|have to say|t want to type|t want to say|no summar|"
+        "when i land|when i arr|end to end|t need up|t need any up|t answer|t reply|t respond|able to answer|"
+        "able to reply|in meetings|in a meeting|to wake up to|come back to a|make a d|make a c|make the c|pick one|"
+        "just decide|no breaks|no pauses|no excuses|wait for me|waiting for me|me only|only aft|only whe|only onc|"
+        "only wak|only pin|only cal|only bot|only int|only con|only mes|only pag|you dec|i'll l|i'll c|i'll r|i'll s|"
+        "i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|one after|on to the next|"
+        "in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|judgement|halfway|half meas|"
+        "half done|half fin|half-|to rep|to back|check with|only then",
     "arm.cues-cjk":
         "用问|再问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需我确认|用确认|要确认|等我|请示|自主|自动跑|全自动|全程自动|无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|"
         "下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|質問|任せ|判断|自律|ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|묻지|확인|"
@@ -2064,12 +2067,13 @@ PROMPT_PIECES = (
 INTENT_RULES = (
     ("arm.dont-stop", "clause", ARMING["arm.dont-stop"],
      r"(?:%not%|not to|no(?= \w+ing)) (?:ever |(?:yo)?u (?:dare )?|just )?(?:stop(?:ping)?|paus(?:e|ing)|quit"
-     "|give up|halt|come back(?: to me)?(?= until| till| before| unless| early| with)"
+     "|give up|bail(?: out)?|halt|come back(?: to me)?(?= until| till| before| unless| early| with)"
      r"|hand (?:\w+ ){0,2}?(?:back|over)|return control(?: to me)?|end(?= early)"
      r"|(?:end|finish) (?:your|the|this) (?:turn|session))\b(?:%end%"
      r"| (?:till?\b|un|before\b|for (?!(?:the(?! next)|an?|it|this|that)\b)|to [acmrsw]|work|now\b(?! the)|early"
      r"|half|mid|part|short|(?:in )?(?:the mid|between)|after (?:ea|ev|one|\w+ing|a few)|and\b|or\b|just\b|if you"
-     "|while (?:you|there|any|an?|one|some)|at any|try|ask|even|no matter|on me))", "tells the agent not to stop"),
+     r"|while (?:you|there|any|an?|one|some)|with (?:partial|half|less|anything|questions|excuses)|after \d+|at any"
+     "|try|ask|even|no matter|on me))", "tells the agent not to stop"),
     ("arm.keep-going", "clause", ARMING["arm.keep-going"],
      r"(?:until|till) [^.\n]{1,80}?,? (?:please )?keep \w+ing\b"
      "|keep (?!retry|poll|wait|load|fetch|send|read|show|display|render|listen|connect|scroll|play|draw|receiv"
@@ -2091,16 +2095,19 @@ INTENT_RULES = (
      r"|if|after)\b|(?:keep (?:going|working|at)|continue|carry on"
      r"|work on)\b[^\0]{0,300}?\b(stop (?:only )?(?:when|once)))\b", "names when the agent may stop"),
     ("arm.not-done", "clause", ARMING["arm.not-done"],
-     "(?:(?:done|finished) means|not (?:done|finished) (?:until|till|unless)"
+     "(?:(?:done|finished) means|(?:the|this|your) (?:job|task|work|session|turn) (?:ends?"
+     r"|is (?:done|over|finished)) (?:only )?(?:when|once)\b[^.\n]{0,100}?\bnot (?:earlier|before|sooner)"
+     "|your (?:turn|session) ends? (?:only )?(?:when|once)|not (?:done|finished) (?:until|till|unless)"
      r"|(?:as long as|while|so long as)\b[^.\n]{0,80}?\byou(?:(?:'re| are) not (?:done|finished)%end%"
-     r"| (?:keep|carry on|continue|go on)\b)"
-     "|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)|(?:exit|stop|return|quit) only (?:when|once)"
-     "|(?:(?:%not% (?:want to )?hear from you|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re"
-     "| are|'s| is|r)?(?: not| ?isn'?t|n't| aren't) (?:really )?(?:done|finished|complete|over)"
+     r"| (?:keep|carry on|continue|go on)\b)|you(?:'re| are) (?:only )?(?:done|finished) (?:when|once)"
+     "|(?:exit|stop|return|quit) only (?:when|once)|(?:(?:%not% (?:want to )?hear from you"
+     "|(?:you|we|it|this|that|(?:the|this|your|ur) (?:task|job|work))(?:'re| are|'s| is|r)?(?: not| ?isn'?t|n't"
+     "| aren't) (?:really )?(?:done|finished|complete|over)"
      r"|%not% (?:call|consider|declare|mark) (?:it|this|that|yourself|the \w+) (?:as )?(?:done|finished"
      r"|complete\w*))) (?:until|unless|before|till))\b", "it is not done until something holds"),
     ("arm.before-stop", "within", ARMING["arm.before-stop"],
      r"\b(?:must|should|needs?|ha(?:s|ve) to|pass\w*|is|are|want|expect|gets?)\b[^.\n]{0,60}?\b(?:when you come back"
+     "|before you(?:'re| are) (?:allowed to stop|done%end%|finished%end%)"
      "|before you (?:stop|finish%end%|hand (?:it|this)? ?back|report back|come back|return|call it"
      "|end (?:your|the) turn))", "names what must hold before the stop"),
     ("arm.dont-ask", "clause", ARMING["arm.dont-ask"],
@@ -2116,13 +2123,14 @@ INTENT_RULES = (
      "|coming back|checking (?:in|back)|reporting back|waiting (?:for|on) m[ey]|asking"
      r"|confirm\w*)\b(?! (?:the|an?|users?|for (?:an?|the))\b)|quest|interven|interaction|supervis|input\b|approv"
      r"|permission|breaks?%end%|m[ey]\b)|non-?stop\b|no questions asked|autonomously|unattended"
-     r"|uninterrupted(?:ly)?%end%|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself"
-     "|overnight|(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)"
+     r"|uninterrupted(?:ly)?\b(?! (?:session|supply|power|stream))"
+     r"|on your own(?:%end%| (?:until|till|and|while|tonight|now|for)\b)|by yourself|overnight"
+     "|(?:all|through the) night|while i(?:'m| am)? (?:sle|away|asl|afk|out|gone|off|travel)"
      "|how(?:ever)? long it takes|(?:as long as|whatever) it takes)", "work alone, however long"),
     ("arm.to-the-end", "work", ARMING["arm.to-the-end"],
      "(?:to (?:full )?completion|(?:through|on|right|straight|until) (?:to )?the (?:very )?end%end%"
      r"|all the way(?: through\b| to the end%end%|%end%)|over the line|start to finish|(?<=it out )in full%end%"
-     r"|straight through\b(?! the)|(?<=through )[^.,\n]{1,40} top to bottom"
+     r"|(?<=get )to the end%end%|straight through\b(?! the)|(?<=through )[^.,\n]{1,40} top to bottom"
      r"|(?:and|to) (?:finish%end%|(?:finish|complete) (?:it|all|every\w*"
      r"|the (?:task|job|rest|work|list|plan|remaining))\b)|(?<=it |em |is |at )all done|(?<=everything )done"
      "|(?<=whole thing )done|(?<=get it )done%end%|(?<=get this )done%end%)", "take it to its end"),
@@ -2144,16 +2152,17 @@ INTENT_RULES = (
      r"|no need)\b(?! (?:show|display|send|render))[^.,\n]{0,24}?\b(?:ask(?:ed|ing)?(?! (?:the |an? )?users?)"
      r"|permission|approval|questions?|confirmations?\b(?! (?:e?-?mail|dialog|message|screen|page|step|modal|link))"
      "|check-ins?|check(?:ing)? (?:in|with me)|bother(?:ing)?|interruptions?|(?:status|progress) (?:report|update)s?"
-     r"|consult\w*|report (?:in|back)|wait(?:ing)? (?:around )?for m[ey]|hear from|need (?:any )?updates|need m[ey]"
-     r"|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not )?(?:offline|out (?:for|until|till)"
-     "|away(?! from)|asleep|afk|gone|reading|around|available|reachable|here|on a (?:plane|train|flight)"
-     "|(?:heading|off|going)(?: now)? (?:(?:to|for) (?:bed|sleep|lunch|dinner|work|home)|home|out"
-     r"|in(?:to)? (?:a|the|my) (?:meeting|call)))\b|by (?:the )?morning"
-     "|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|(?:get |come )?(?:back|home|up)%end%)"
+     r"|consult\w*|report (?:in|back)|summar\w+|wait(?:ing)? (?:around )?for m[ey]|hear from|need (?:any )?updates"
+     r"|need m[ey]|user interaction)\b|i(?:'ll| will|'m| am|m| won'?t) (?:be )?(?:not )?(?:offline"
+     "|out (?:for|until|till)|away(?! from)|asleep|afk|gone|reading|around|available|reachable|here"
+     "|on a (?:plane|train|flight)|(?:heading|off|going)(?: now)? (?:(?:to|for) (?:bed|sleep|lunch|dinner|work|home)"
+     r"|home|out|in(?:to)? (?:a|the|my) (?:meeting|call)))\b|by (?:the )?morning"
+     r"|(?:when|before|by the time) i(?:'m| am)? (?:wake|return|land\b|arrive|(?:get |come )?(?:back|home|up)%end%)"
      "|i won'?t (?:look|see|read|check|reply)|you decide|(?:^|(?<=[.!\n] ))(?:heading|off|going) to (?:bed|sleep)"
      r"|i want to (?:wake up|come back|return) to|i(?:'?m| am) in (?:a |the )?meetings?\b"
      "|(?:can'?t|cannot|won'?t be able to) (?:answer|reply|respond)"
-     "|just (?:make (?:a|the) (?:call|choice|decision)|pick one|decide)"
+     "|just (?:make (?:a|the) (?:call|choice|decision)|pick one|decide)|neither is asking|asking me is(?:n'?t| not)"
+     "|i (?:shouldn'?t|won'?t|don'?t want to) (?:have to )?(?:type|say|do|answer) any"
      r"|i(?:'ll| will) (?:look|check|review|read|see)\b[^.,\n]{0,30}? (?:(?:on )?(?:mon|tues|wednes|thurs|fri|satur"
      "|sun)day|tomorrow|in the morning|next week)|(?:only (?:wake|ping|call|bother|interrupt|contact|message"
      r"|page) me|(?:wake|ping|call|bother|interrupt|contact|message|page) me only)(?: up)? (?:if|when|for|in)\b"
@@ -2169,10 +2178,12 @@ INTENT_RULES = (
      r"|from \d+ (?:to|till?|until|through) \d+|(?:phases?|steps?|items?|tasks?) \d+ ?(?:-|to|through) ?\d+"
      r"|each and every|(?:to|at) 100 ?%|all the way|the (?:task|job)\b"
      "|(?:the|this|todo|task|ticket|whole|entire) (?:list|queue)|backlog"
-     "|the next (?:task|item|ticket|one|two|three|sprint|phase))"
-     r"|(repeat\b|again and again|whatever (?:comes up|happens)|(?:no matter|don'?t care) (?:how|what)"
-     "|however (?:many|long)|as often as|as needed|as (?:many|long) as it takes|cut (?:it|this|corners) short"
-     r"|skip (?:any|none)|(?:leav\w+|nothing|anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)"
+     "|the next (?:task|item|ticket|one|two|three|sprint|phase)|end to end"
+     r"|fully (?:working|done|finished|ported|tested))|(repeat\b|again and again|whatever (?:comes up|happens)"
+     "|be (?:relentless|persistent|stubborn)|giving up is(?:n'?t| not)|one by one|see you (?:when|once|after)"
+     "|(?:no matter|don'?t care) (?:how|what)|however (?:many|long)|as often as|as needed"
+     "|as (?:many|long) as it takes|cut (?:it|this|corners) short|skip (?:any|none)"
+     r"|(?:leav\w+|nothing|anything)\b[^.,\n]{0,16} (?:unfinished|undone|half ?-?done|for later)"
      "|(?:push|power|plough|plow|grind) through|no (?:breaks|pauses|excuses|partial)|stopping is"
      r"|(?:no|not|never|don'?t|without)\b[^.,\n]{0,30}?\bhalf ?-?(?:measures|way|done|finished|baked)|only then"
      "|(?:no|not|any) partial|one after (?:the other|another)|back to back|(?:on to|then) the next"
@@ -2253,14 +2264,15 @@ INTENT_RULES = (
      r"|i\b|im |we\b|let me|what you|you(?:'?re| are) |ur |u |this is|that is|don'?t\b)))",
      "begins by telling the agent to stop"),
     ("disarm.there", "clause", "stop|quit it|knock it|cut it",
-     r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|it)|quit it|knock it off|cut it out)%end%"
-     r"|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))", "stop there"),
+     r"(?:stop(?=\W*\Z)|(?:stop (?:right )?(?:there|here|now|it|where you(?:'re| are))|quit it|knock it off"
+     r"|cut it out)%end%|(?:a )?(?:good )?(?:place|point|time|spot) to stop\b(?! the| using))", "stop there"),
     ("disarm.work", "start", "stop |quit |cease|halt |kill |abort |no more |no further ",
      "(?:(?:stop|quit) (?:working|coding|editing|changing|writing"
      r"|making)(?: on)?(?: (?:this|that|it|files?|code|things|changes|anything|the \w+))?(?: (?:right )?now| please"
-     "| immediately| for now)*%end%|(?:cease|stop|halt) work%end%|(?:stop|cease|halt|kill|abort) (?:all|any"
-     "|your)(?: (?:the|your|other|current|further|running|ongoing|background))* (?:action|work|task|agent|subagent"
-     "|activit|operation|change|edit)|no (?:more|further) (?:edits|changes|commands|work|actions"
+     "| immediately| for now)*%end%|(?:cease|stop|halt) work%end%"
+     "|(?:stop|cease|halt|kill|abort) (?:all|any|your)(?: (?:the|your|other|current|further|running|ongoing"
+     "|background))* (?:action|work|task|agent|subagent|activit|operation|change|edit)"
+     "|no (?:more|further) (?:edits|changes|commands|work|actions"
      r"|commits)(?: (?:on|to) (?:it|this|that|the \w+))?%end%)", "stop the work"),
     ("disarm.day", "within",
      "call it|for the day|tomorrow|next week|day|session|myself|by hand|ing off|for to|take |the ni",
@@ -2283,8 +2295,8 @@ INTENT_RULES = (
      "|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep (?:going|working)|continue|go on"
      "|carry on)(?: (?:any ?more|any longer|any further|with (?:this|that|it)))*%end%"
      r"|(?:finish|do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%"
-     "|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the whole thing|the rest"
-     r"|the others|the remaining \w+|(?:all )?(?:of )?(?:that|this|it))"
+     "|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the whole thing"
+     r"|the rest(?: of (?:it|them|the \w+))?|the others|the remaining \w+|(?:all )?(?:of )?(?:that|this|it))"
      "|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
      r"|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
      "|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|today)))*%end%"
@@ -2328,10 +2340,11 @@ INTENT_RULES = (
     ("pause.hold-on", "first",
      "hold|hang on|not yet|not now|moment|minute|sec|pause|freeze|time out|timeout|hands off|tigh|stand|so f|slow"
      "|stay",
-     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all|fire|that thought)\b"
+     r"(?:(?:wait[\s,]+)?(?:hold (?:off|up|it|your|everything|all|fire|that thought"
+     r"|the (?:implementation|work|changes|migration|merge|release|rollout))\b"
      r"|(?:hold|hang) on(?:%end%| (?:hold on|hang on|some\w*|my|first|let|i|i'?m|we|an?|wait|for (?:an?|me)|what|why"
      r"|how|where|who|is|are|do|did|does|please|now|before|no|you|th\w+|so|but|can|could|should|until (?:i|we)"
-     r"|till i|just)\b))|hold(?=\W*$)|put \w+(?: \w+){0,3}? on hold%end%"
+     r"|till i|just)\b))|hold(?=\W*$)|put \w+(?: \w+){0,3}? on hold(?:%end%| (?:until|till|for|while)\b)"
      "|(?:not (?:yet|now)|stand ?by|slow down|time ?out|not so fast)%end%"
      r"|hands off(?:%end%| (?:the|my|this|it|until|till|of)\b)"
      "|(?:(?:hang|sit) tight|stay put|stay (?:right )?(?:there|where you are))(?:%end%"
@@ -2351,10 +2364,11 @@ INTENT_RULES = (
      "no cod| yet&n't| yet&no| yet&dont|for now&n't|for now&no|for now&dont|right now&t |t & this s|t "
      "& this p|until i|until we|before i|before we|till i|without my|t proceed|t continue|t start|t code|no edits"
      "|no impl|t impl|hold o",
-     r"(?:no (?:more |further |other )*(?:changes|edits|commits|code|work)\b[^.,\n]{0,40}? (?:until|till"
-     r"|before) (?:i|we)\b|(?:leave|keep) (?:everything|it|this|things|all|the \w+) (?:alone"
-     r"|as (?:it|they) (?:is|are)|as is|untouched|unchanged|still)\b[^.,\n]{0,50}? (?:until|till|before) (?:i|we"
-     r"|then)\b|(?:%not%|stop(?= \w+ing)|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
+     r"(?:do nothing (?:until|till|before) (?:i|we)\b|no (?:more |further |other )*(?:changes|edits|commits|code"
+     r"|work)\b[^.,\n]{0,40}? (?:until|till|before) (?:i|we)\b"
+     r"|(?:leave|keep) (?:everything|it|this|things|all|the \w+) (?:alone|as (?:it|they) (?:is|are)|as is|untouched"
+     r"|unchanged|still)\b[^.,\n]{0,50}? (?:until|till|before) (?:i|we|then)\b"
+     r"|(?:%not%|stop(?= \w+ing)|let'?s not|no|i (?:do not|don'?t) want (?:you )?(?:to|any)"
      r"|nothing (?:is|gets)) (?:(?:touch\w*|chang\w+|edit\w*|modif\w+|do|writ\w+|code|coding|implement\w*|start\w*"
      r"|run|execut\w+|make|apply|continue|proceed|go (?:on|ahead)|begin|build|create|commit|push|merge|deploy|delete"
      r"|install) (?:\w+ing |on )?(?:(?:%any% )?%yet%|(?:it|this|that|them) yet\b"
@@ -2385,10 +2399,10 @@ INTENT_RULES = (
      r"|chat)\b [^.\n]{0,60}?\b(?:first(?:%end%| before)|before (?:you|we do|we go|we st|doing|going)\b)"
      r"|(?:first )?answer (?:me|my)\b[^.\n]{0,30}?\b(?:first|before)"
      r"|before (?:you |we )?(?:(?:writ|chang|do|touch|implement|cod|start|edit|mak|go|continu|proceed)\w*"
-     r"|any (?:code|change|edit))[^.,\n]{0,40},? (?:please )?(?:explain|show|tell|let|give|describe|walk|discuss"
-     "|i(?:'d| would)? (?:want|like|need|prefer)|we (?:need|should)|write|draft|propose|answer|summ|list)"
-     r"|nothing (?:should|must|may|gets|is to|is)(?: be| get)? \w+[^.,\n]{0,30}? (?:until|till|before|without) )",
-     "something comes first"),
+     r"|any (?:code|change|edit))[^.,:\n]{0,40}[,:]? (?:please )?(?:explain|show|tell|let|give|describe|walk|discuss"
+     "|i(?:'d| would)? (?:want|like|need|prefer)|we (?:need|should)|wait|ask|check|get my|write|draft|propose|answer"
+     r"|summ|list)|nothing (?:should|must|may|gets|is to|is)(?: be| get)? \w+[^.,\n]{0,30}? (?:until|till|before"
+     "|without) )", "something comes first"),
     ("pause.cjk", "first", "等我|等一下|等等|等下|稍等|等会|暂停|暫停|先别|先不|先等|别动|慢着|且慢|慢点|待って|待て|お待ち|一時停止|ストップ|잠깐|잠시|기다려|대기|일시정지",
      r"先?(?:等一下|等等|等下|稍等(?:一下)?|等会儿?|暂停(?:一下)?|暫停|先等|别动|慢着|且慢|慢点)(?=\W|$|我|先|吧|你|这)|等我(?!的)[^。\n,]{0,8}再"
      "|先(?:别|不要?|不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*"
@@ -2481,8 +2495,8 @@ INTENT_EXCUSES = (
      r"|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
     ("alone", "arm.dont-ask", "", "prompt",
      r"\A(?![\s\S]*\b(?:just|continue|proceed|keep|carry on|execute|implement|finish|complete|work|go ahead"
-     "|go through|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process|whole|everything|goal"
-     r"|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
+     "|go through|straight through|end to end|run|do (?:it|every|all|the)|fix|build|migrate|convert|test|process"
+     r"|whole|everything|goal|begin)\b)|\banswer (?:my|me|the|what)\b", "nothing is ordered to be done"),
     ("log", "", ":|$ |at |//|err!|@@|[|file \"|❯|⏺|●", "line",
      r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\[?(?:info|warn|warning|error|debug|trace|fatal)\]?[:\s]|\$ |\|"
      r'|at \S+\(|(?:npm|yarn|pnpm|pip|make|cargo|docker|go)\b[^\n]{0,12}[!:\]]|file \"|@@ '
