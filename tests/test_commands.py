@@ -583,3 +583,8 @@ def test_a_replay_tells_a_terminal_how_far_it_is(session, tmp_path, monkeypatch,
     path = history(tmp_path / "past", *PAST)
     sc.cmd_replay(Namespace(paths=[path], json=True), session.environ, 0)
     assert capfd.readouterr().err == "\r1/1 files, 0 turn-ends, 0 held \r\033[K"
+
+
+def test_the_status_line_is_a_command_like_any_other(monkeypatch):
+    monkeypatch.setattr(sc, "status_line", lambda: "shown")
+    assert sc.cmd_statusline(None, {}, 0) == "shown"

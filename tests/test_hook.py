@@ -593,6 +593,35 @@ def test_an_installed_copy_calls_itself_by_its_launcher(monkeypatch):
     assert sc.own_command() == f"'/home/a b/.claude/{sc.HOOK_DIR}/{sc.LAUNCHER}'"
 
 
+# --- a plugin beside settings ---------------------------------------------------------------------
+
+@pytest.mark.parametrize("command, stands_down", rows(
+    ("settings register the same file", "'/x y/session-contract-hook/hook'", True),
+    ("settings register a file that is gone", "/gone/session-contract-hook/hook", False),
+    ("settings mention it", "echo session-contract-hook/hook is fine", False),
+    ("an open quote", "'session-contract-hook/hook", False)))
+def test_a_plugin_s_copy_stands_down_only_for_a_registration(armed, tmp_path, command, stands_down):
+    there = tmp_path / "x y/session-contract-hook"
+    there.mkdir(parents=True)
+    (there / "hook").write_text("")
+    folder = os.path.join(armed.folder, ".claude")
+    os.makedirs(os.path.join(folder, "settings.local.json"))      # no file: passed over
+    entry = {"type": "command", "command": command.replace("/x y", str(tmp_path / "x y"))}
+    with open(os.path.join(folder, "settings.json"), "w", encoding="utf-8") as file:
+        json.dump({"hooks": {"Stop": [{"hooks": [entry, {"type": "command"}]}]}}, file)
+    armed.environ["CLAUDE_PLUGIN_ROOT"] = "/plugins/x"
+    (silent if stands_down else held)(armed.within("Stop", last_assistant_message=OWING))
+
+
+def test_a_hook_that_uses_the_exec_form_is_known():
+    assert sc.is_ours({"command": "/x/session-contract-hook/hook", "args": []}) == "/x/session-contract-hook/hook"
+
+
+def test_a_check_that_never_ended_is_told(armed):
+    armed.change(checking=1)
+    told(armed.within("SessionStart", source="resume"), "did not end")
+
+
 # --- a session that came from another -------------------------------------------------------------
 
 def begun(armed, source, name="s2", environ=None, shown=()):

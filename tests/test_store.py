@@ -634,3 +634,43 @@ def test_a_time_has_a_text(seconds, text):
 
 def test_a_clock_takes_a_form():
     assert sc.clock(3600, "%H:%M") == "01:00"
+
+
+def test_a_descriptor_that_cannot_be_closed_stops_nothing(armed, monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "close"))
+    held(armed.within("Stop", last_assistant_message=OWING))
+
+
+def test_a_folder_that_cannot_be_listed_waits_for_the_next_sweep(armed, monkeypatch):
+    os.utime(armed.log_path, (1, 1))
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "listdir"))
+    sc.Store(armed.store).sweep(10 ** 10)
+    assert os.path.exists(armed.log_path)
+
+
+def test_a_contract_that_cannot_be_read_hides_no_other(armed):
+    os.mkdir(os.path.join(armed.store, "contracts", "s0.json"))
+    assert [contract["session"] for contract in sc.contracts_in(sc.Store(armed.store))] == ["s1"]
+
+
+def test_a_file_that_is_gone_is_as_old_as_can_be(tmp_path):
+    assert sc.file_time(str(tmp_path / "x")) == 0
+
+
+def test_a_process_that_cannot_be_looked_at_is_known_by_its_number(monkeypatch):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "open"))
+    assert sc.client_process({"CLAUDE_PID": "1"}) == "1"
+
+
+def test_a_change_that_the_log_lacks_is_told_and_stands(armed, monkeypatch, capfd):
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "open", lambda path, *_: "/logs/" in path))
+    sc.log_or_tell(sc.Store(armed.store), {"session": "s1"})
+    assert "the log lacks a line" in capfd.readouterr().err
+
+
+def test_a_session_that_could_not_be_released_after_its_contract_went_on_is_named(armed, monkeypatch):
+    store, hook = sc.Store(armed.store), sc.Hook({}, armed.environ, 7)
+    monkeypatch.setattr(sc, "fs", Failing(sc.fs, "replace"))
+    with pytest.raises(sc.Refusal, match="session s2 is armed, but s1 could not be released"):
+        sc.release_carried(store, armed.contract, "s2", hook)
+    assert armed.contract["state"] == "armed"
