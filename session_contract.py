@@ -654,7 +654,8 @@ RULES = (
          r"|a (?:or|and|for)\b)"),
         ("on your ", r"on your (?:word|go|signal|nod|ok)\b"),
         ("pick |choose |decide|select ",
-         r"^pick \w+ or \w+|^(?:please|just) (?:pick|choose|decide|select)\b"
+         r"^pick (?:\w+ or \w+|an? (?:letter|number|option|direction)\b)"
+         r"|^(?:please|just) (?:pick|choose|decide|select)\b"
          r"|^(?:pick|choose|decide|take) (?:one|any|between|which(?:ever)?|what(?:ever)?|whether)\b"
          r"|\b(?:please|you) (?:decide|choose|pick)\W?$"),
     ), "gated public", "will go on when it is told to"),
@@ -959,17 +960,22 @@ RULES = (
         ("what's |what is |what i ",
          r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding|needed)\b"
          "|^what i (?:haven't|have not|didn't|left out|skipped)"),
+        ("lacks:|lacks: ", r"\b(?:this|it) (?:still )?lacks:"),
+        ("weren't |wasn't |were not |was not ",
+         r"\b(?:were|was)(?:n't| not) (?:reached|finished|completed"
+         r"|started)\b(?!.*\b(?:before|because|when|until)\b)"),
         ("that leaves|that just leaves|that only leaves|todo:|todos:|still to come", "^(?:that|todos?:|still)"),
         ("still ",
          r"^still (?:open|to do|to \w+:|ahead|pending|outstanding|missing|needed|todo|left|unfinished)(?!\w)"),
-        ("not ", r"^not (?:yet )?{done}(?: yet)?(?::| is\b| are\b)"),
+        ("not ",
+         r"^not (?:yet )?{done}(?: yet)?(?::| is\b| are\b)|^not (?:begun|started|touched|implemented)(?: yet)?\W?$"),
         ("open |missing |outstanding", "^(?:open|missing|outstanding)(?: ends| {work})?(?: to [^:]{0,40})?:"),
         ("to finish|to complete|to wrap|to be complete",
          r"^to (?:finish|complete|wrap|be complete)\b(?!.*\byou\b)[^.?]{0,60}\b(?:needs?|must|ha(?:s|ve) to"
          r"|remains?)\b"),
         ("next step",
          "^next steps?(?: when ready)?:? (?:[^.]{0,10})?(?:continue|proceed|move|start|fix|implement|run|finish"
-         "|phase|task)"),
+         r"|phase|task)\b"),
         ("the rest|the others|the remain|the other ",
          r"\bthe (?:rest|remainder|others|remaining \w+|other (?:\w+ )?\w+)(?: (?:of|in|on"
          r"|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait(?! (?:on|for)\b)"
@@ -1092,9 +1098,10 @@ RULES = (
          "|at present|as of now)"),
     ), "asked none-left disposed reviewed gated handed-over", "says that something is not done yet"),
     ("remaining.part-way", "remaining", "ending", (
-        ("checkpoint|progress|so far|status|update|nearly|almost|done for now",
+        ("checkpoint|progress|so far|status|update|nearly|almost|of the way|halfway|half way",
          r"\b(?:checkpoint|(?:good |some |nice )?progress|status|update|so far)\b[^\n]{0,120}?\b(\d+) (?:of|out of"
          r"|/) (?:the )?(?!\1\b)\d+\b|\b(\d+) (?:of|out of) (?:the )?(?!\2\b)\d+\b[^.?\n]{0,60}\bso far\b"
+         r"|\b(?:half|thirds?|quarters?|most|\d+ ?%) of the way\b|\bhalf ?way (?:through|there|done)\b"
          r"|^(?:good|great|solid|nice|steady|decent) progress\b(?! (?:bar|report))"
          "|^(?:so |and )?(?:we|i|it|this|that)(?:'re|'m|'s| are| am| is)(?: now)? (?:nearly|almost) (?:there|{done}"
          r"|finished|ready|through)\b|^(?:nearly|almost) (?:there|{done}|finished)\b"),
@@ -1593,7 +1600,8 @@ RULES_OTHER = (
          r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel"
          r"|par quoi|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme"),
         ("choisis|me avise|me avisa|me diga|me diz|me fala|me fale|avisame|fico no aguardo|fico aguardando"
-         "|quedo a la espera|tu decides|voce decide|toi de choisir|vous de choisir|toi de decider|vous de decider", ""),
+         "|quedo a la espera|tu decides|voce decide|toi de choisir|vous de choisir|toi de decider|vous de decider"
+         "|toi de voir|vous de voir|toi de trancher", ""),
         ("confirm",
          r"\bconfirma(?:me)? (?:y|e)\b|(?<!tu )(?<!vous )\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)"),
         ("dime ", r"\bdime (?:si|que|cual|como|y|por d)"),
@@ -1681,9 +1689,11 @@ RULES_OTHER = (
          "^(?:gut|okay|ok|so|alles klar|perfekt)?[,.:]? ?(?:(?:jetzt|nun|dann|danach|als nachstes"
          r"|im nachsten schritt|anschlie(?:ß|ss)end|zuerst) (?!habe|bin|war|hatte|konnte)[^.?!\n]{0,24}\bich\b"
          "|ich (?:mache|fahre|setze|arbeite|gehe|kummere|beginne|starte|prufe|schaue|werde|baue|passe|schreibe"
-         r"|ziehe|fuhre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid))[^.?!\n]{0,110}[.:…]{0,3}$"),
+         r"|ziehe|fuhre)\b|weiter (?:mit|geht))(?![^.\n]{0,60}(?:warte|bescheid"
+         r"|erst\b.{0,20}\bwenn))[^.?!\n]{0,110}[.:…]{0,3}$"),
     ), "disposed gated your-turn", "announces work that did not come"),
     ("de.remaining.still", "remaining", "ending", (
+        ("zur halfte", r"\bzur halfte (?:geschafft|fertig|erledigt|umgesetzt|portiert|umgestellt)"),
         ("bisher|bislang|erst |halb|halfte",
          r"\b(?:bisher|bislang) (?:nur|erst|nicht|habe ich|(?:sind|ist) (?:nur|erst|\d)) ?|\berst \d+ (?:von|der)"
          r"|\b(?:etwa |nur )?(?:die halfte (?:der|des|aller)\b[^.?]{0,40}\b(?:ist|sind|habe)\b|halb fertig)"),
@@ -1742,10 +1752,10 @@ RULES_OTHER = (
     ), "disposed gated your-turn", "lists what is still to do"),
     ("other.remaining.status", "remaining", "parts", (
         ("✅|✔|完了|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit|conclu|complet|termin|fait|готов|сделан",
-         r"(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中|进行中|未开始|未完成|未实作|待\w|진행 중|미완료|대기|예정"
-         "|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?|sin empezar|en curso|falta"
-         "|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc|не начат|в работе|не готов"
-         r"|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔"
+         r"(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中|进行中|未开始|未完成|未实作|未实现|미구현|待\w|진행 중|미완료"
+         "|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?|sin empezar|en curso"
+         "|falta|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc|не начат|в работе"
+         r"|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔"
          "|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig|erledigt|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu"
          "|complet|termin|fait|готов|сделан))"),
     ), "disposed gated your-turn", "shows parts that are done beside parts that are not begun"),
@@ -1952,11 +1962,12 @@ EXCUSES_OTHER = (
     ), "only a person can give it"),
     ("blocker.euro", "blocker", "near", (
         ("de passe|identifiants|senha|credenci|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|cle api"
-         "|chave de api|clave de api|api-key|api-schl|secrets|gerat|appareil|dispositivo|устройств",
-         r"\b(?:besoin|fournis|donne|envoie|preciso|forneca|envie|informe|necesito|envia|proporciona|brauche|schick"
-         r"|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:de passe|identifiants|senha|credenci"
-         "|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerat|appareil|dispositivo"
-         "|устройств)"),
+         "|chave de api|clave de api|api-key|api-schl|secrets|gerat|appareil|dispositivo|telefono|movil|celular"
+         "|устройств",
+         r"\b(?:besoin|fournis|donne|envoie|preciso|forneca|envie|informe|necesito|hace falta|envia|proporciona"
+         r"|brauche|schick|gib mir|нужен|нужны|нужна|пришли|укажи|дай)\w{0,4}\b[^.\n]{0,40}(?:de passe|identifiants"
+         "|senha|credenci|contrasena|passwort|zugangs|anmelde|парол|токен|доступ|логин|api|secrets|gerat|appareil"
+         "|dispositivo|telefono|movil|celular|устройств)"),
     ), "only a person can give it"),
     ("blocker.undo.other", "blocker", "ending", (
         ("不可逆|不可恢复|无法恢复|无法撤销|永久删|彻底删|没有备份|元に戻せ|元には戻|复旧でき|复元でき|取り消せ|失われ|完全に削除|バックアップはあり|되돌릴 수|복구할 수|복구가 불가|복구되지"

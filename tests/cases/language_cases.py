@@ -287,4 +287,10 @@ LANGUAGE_CASES = (
     ("ko.still_keys", "일본어는 아직 번역되지 않은 키가 남아 있습니다.", "hold", ""),
     ("fr.half_way", "Le travail avance bien, la moitié du catalogue est en place.", "hold", ""),
     ("ja.asks_for_number", "実機での確認が必要です。カードをかざして、表示される番号を教えていただけますか？", "pass", ""),
+    ("zh.status_table", "| 格式 | 状态 |\n|---|---|\n| CSV | 已完成 |\n| PDF | 未实现 |\n\n内存占用稳定。", "hold", "other.remaining.status"),
+    ("zh.status_table_done", "| 格式 | 状态 |\n|---|---|\n| CSV | 已完成 |\n| PDF | 已完成 |\n\n内存占用稳定。", "pass", ""),
+    ("de.half_done", "Der Umbau der Suche ist zur Hälfte geschafft.", "hold", "de.remaining.still"),
+    ("de.only_once_confirmed", "Die Konten werden endgültig gelöscht. Ich führe es erst aus, wenn du es bestätigst.", "pass", ""),
+    ("fr.yours_to_see", "Je n'ai rien modifié : à toi de voir comment on procède.", "hold", "rom.your-call.choose"),
+    ("es.needs_a_phone", "Hace falta que abras la aplicación en un teléfono y me digas si lee el código.", "blocker", ""),
 )

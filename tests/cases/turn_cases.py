@@ -394,4 +394,11 @@ TURN_CASES = (
      "continuing.gerund"),
     ("have_to_become", "The other 13 use mixins and those have to become composables first.", "hold", "remaining.not-done"),
     ("needs_a_key", "What's missing: the upload needs an API key with the role of an editor.", "blocker", ""),
+    ("two_thirds", "We're about two thirds of the way through the plan.", "hold", "remaining.part-way"),
+    ("phase_not_begun", "Phase 1 is complete. Phase 3: the locator. Not begun.", "hold", "remaining.named"),
+    ("this_lacks", "What the ticket asks for and this lacks: the rollback and the report.", "hold", "remaining.named"),
+    ("not_reached", "Wrapping and centring weren't reached, but the base is strong.", "hold", "remaining.named"),
+    ("not_started_because", "The job was not started because the lock was held; that is fixed.", "pass", ""),
+    ("runbook_steps", "Next steps in the runbook are unchanged, so I left that document alone.", "pass", ""),
+    ("pick_a_letter", "There are three ways from here; all are cheap. Pick a letter.", "hold", ""),
 )
