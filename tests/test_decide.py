@@ -925,12 +925,22 @@ def test_the_address_of_a_pull_request_is_found(text, url):
     ("today, by its month", "30 * * {month} *", 1800),
     ("another month", "30 * * {other} *", None),
     ("today, by its week day", "30 * * * {weekday}", 1800),
-    ("another week day", "30 * * * {wrong}", None)))
+    ("another week day", "30 * * * {wrong}", None),
+    ("a day and a minute from now", "1 {hour} {tomorrow} * *", None),
+    ("too many minutes", "0-60 * * * *", None), ("too many hours", "* 0-24 * * *", None),
+    ("too many days", "* * 1-32 * *", None), ("too many months", "* * * 1-13 *", None),
+    ("too many days of a week", "* * * * 0-8", None), ("no day of a month", "* * 0 * *", None),
+    ("no month", "* * * 0 *", None)))
 def test_a_schedule_is_read_in_local_time(schedule, wait):
     t = time.localtime(NOON)
-    given = schedule.format(hour=t.tm_hour, today=t.tm_mday, yesterday=(t.tm_mday - 3) % 28 + 1, month=t.tm_mon,
+    given = schedule.format(hour=t.tm_hour, today=t.tm_mday, tomorrow=time.localtime(NOON + 86400).tm_mday,
+                            yesterday=(t.tm_mday - 3) % 28 + 1, month=t.tm_mon,
                             other=t.tm_mon % 12 + 1, weekday=(t.tm_wday + 1) % 7, wrong=(t.tm_wday + 4) % 7)
     assert sc.cron_wait(given, NOON) == wait
+
+
+def test_a_schedule_fires_on_the_minute():
+    assert sc.cron_wait("1 * * * *", NOON + 30) == 30 and sc.cron_wait("* * * * *", NOON + 59) == 1
 
 
 @pytest.mark.parametrize("weekday, fires", [(0, True), (7, True), (1, False)])

@@ -253,6 +253,12 @@ def test_a_command_ran_well(command, ran, when, why):
     ("a fence with a language that nothing closes", "a\n```py\nb", "a\n_____\n_"),
     ("words behind the closing marks close nothing", "```x\na\n``` b\nc", "____\n_\n_____\n_"),
     ("an indented fence", "   ```\nx\n   ```\ny", "______\n_\n______\ny"),
+    ("a fence behind an odd blank", "\u00a0```\na", "\u00a0```\na"), ("an X before a fence", "X```\na", "X```\na"),
+    ("blanks behind the closing marks", "```x\na\n```  \nb", "____\n_\n_____\nb"),
+    ("two quotations behind colons", "a: > b: > c", "a:_________"),
+    ("one mark more closes too", "```x\na\n````\nb", "____\n_\n____\nb"),
+    ("a second fence", "```x\na\n```\nb\n~~~y\nc\n~~~\nd", "____\n_\n___\nb\n____\n_\n___\nd"),
+    ("a first line that is bare and a fence that nothing closes", "```\n```\nb\n```py\nc", "___\n___\nb\n_____\n_"),
     ("a quotation inside a fence", "```\n> q\n```\na", "___\n___\n___\na")))
 def test_fences_and_quotations_are_set_aside(text, said):
     assert shown(sc.unfenced(text)) == said
@@ -260,6 +266,8 @@ def test_fences_and_quotations_are_set_aside(text, said):
 
 @pytest.mark.parametrize("text, said", rows(
     ("code", "a `b` c", "a ___ c"), ("a quotation", 'he said "stop now" x', "he said __________ x"),
+    ("single quotes", "he said 'stop now' x", "he said __________ x"),
+    ("single quotes at the start", "'stop now' x", "__________ x"), ("apostrophes", "don't and can't", "don't and can't"),
     ("a comment over lines", "a <!-- b\nc --> d", "a ______\n_____ d"),
     ("curled quotes", "x \u201cy\u201d z", "x ___ z")))
 def test_what_is_shown_is_set_aside(text, said):
