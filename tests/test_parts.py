@@ -279,6 +279,7 @@ def test_what_is_shown_is_set_aside(text, said):
     ("entries keep their lines", "- a\n- b", "- a\n- b"), ("a wrapped entry is joined", "- a\n- b\nc", "- a\n- b c"),
     ("curled apostrophes", "a\u2019s \u2018x", "a's 'x"), ("double underscores", "__x__ a_b", "x a_b"),
     ("what is set aside is one character", MARK * 3 + "a" + MARK * 2, MARK + "a" + MARK),
+    ("a wrapped line of one letter and a sign", "A\nb! c", "a b! c"), ("an X is no mark", "Xa", "xa"),
     ("the marks of a heading", "## Head", "head"), ("an arrow", "\u2192 x", "x"), ("a bullet", "- x", "x")))
 def test_a_unit_is_cleaned(text, cleaned):
     assert sc.clean(text) == cleaned
@@ -323,7 +324,8 @@ def test_a_text_falls_into_blocks():
     ("A.) b", ["A.)", "b"]), ("x\ny\nZ", ["x\ny", "Z"]), ('"Done." Then', ['"Done."', "Then"]),
     ("\u7b2c\u4e00\u3002\u7b2c\u4e8c", ["\u7b2c\u4e00\u3002", "\u7b2c\u4e8c"]), ("... a", ["a"]),
     ("Ends (here.) ok", ["Ends (here.)", "ok"]), ("See (e.g. this). B", ["See (e.g. this).", "B"]), ("a.b.", ["a.b."]),
-    ("A?\n\nB", ["A?", "B"]), ("So\u2026 b", ["So\u2026", "b"]), ("!!! ???", []), ("a! " + MARK, ["a!", MARK]),
+    ("A?\n\nB", ["A?", "B"]), ("a\n\u00a0b", ["a", "b"]), ("a\nXb", ["a", "Xb"]),
+    ("a\nbX", ["a\nbX"]), ("XXX. b", ["XXX.", "b"]), ("Is it no? Go", ["Is it no?", "Go"]), ("Xe.g. a", ["Xe.g.", "a"]), ("So\u2026 b", ["So\u2026", "b"]), ("!!! ???", []), ("a! " + MARK, ["a!", MARK]),
     ('A.""") b', ['A.""")', "b"]), ('A."""") b', ['A."""") b']), ("a\n  b", ["a\n  b"])])
 def test_a_text_falls_into_sentences(text, found):
     assert pieces(text, sc.sentences_of(text, 0, len(text))) == found
@@ -412,6 +414,118 @@ def test_the_tail_of_a_long_message_is_read():
     offset, text = sc.tail_of(fenced)
     assert (offset, text) == (11, "```\n" + "c" * (most - 5))
     assert sc.tail_of("```\n```\n" + "b" * 10 + "\n" + "c" * (most - 5))[0] == 19
+
+
+# --- reading: rules over a message ----------------------------------------------------------------
+
+SEVEN = "One. Two. Three. Four. Five. Six.\n\nLead:\n- a\n- b\n\nTail."
+
+
+@pytest.mark.parametrize("hit, scope, looked_at", rows(
+    ("the message", "Three.", "message", SEVEN), ("the ending", "Three.", "ending", SEVEN),
+    ("the sentences near it", "Three.", "near", "One. Two. Three. Four."),
+    ("near the end there is nothing behind it", "Tail.", "near", "- a\n- b\n\nTail."),
+    ("near the third one", "Four.", "near", "Two. Three. Four. Five."),
+    ("near the first one", "One.", "near", "One. Two."),
+    ("the list that it stands in", "- b", "list", "Lead:\n- a\n- b"),
+    ("the list from its lead", "Lead:", "list", "Lead:\n- a\n- b"),
+    ("outside a list its paragraph", "Three.", "list", "One. Two. Three. Four. Five. Six."),
+    ("itself", "Three.", "own", "Three.")))
+def test_an_excuse_looks_around_a_hit(hit, scope, looked_at):
+    reading = sc.Reading(SEVEN)
+    start = SEVEN.index(hit)
+    a, b = reading.around((start, start + len(hit)), scope)
+    assert SEVEN[a:b] == looked_at
+
+
+def test_around_what_has_no_ending_it_is_itself():
+    assert sc.Reading("| a |").around((2, 3), "ending") == (2, 3)
+    assert sc.Reading("a. b").around((100, 101), "near") == (100, 101)
+
+
+def rule(name, family, needs, pattern="", unless="", scope="anywhere"):
+    return name, family, scope, (needs, pattern), unless, "says so"
+
+
+def excuse(name, kind, needs, pattern="", scope="own"):
+    return name, kind, scope, (needs, pattern)
+
+
+def test_a_rule_finds_its_units_from_the_end():
+    reading = sc.Reading("An a. No b? An a too? Ok.")
+    texts = lambda row: pieces(reading.text, reading.find(row))     # noqa: E731
+    assert texts(rule("r", "menu", "a")) == ["An a too?", "An a."]
+    assert texts(rule("r", "menu", "a", scope="anywhere?")) == ["An a too?"]
+    assert texts(rule("r", "menu", "^no b|ok")) == ["Ok.", "No b?"]
+    assert texts(rule("r", "menu", "a", scope="nowhere")) == [] and texts(rule("r", "menu", "x")) == []
+    assert texts(rule("r", "menu", "a", r"^an a\W$")) == ["An a."]
+
+
+def test_a_pattern_is_compiled_once_with_its_shared_parts(monkeypatch):
+    monkeypatch.setattr(sc, "COMPILED", {})
+    assert sc.search("^all {done}$", "all ported") and not sc.search("^all {done}$", "all open")
+    assert sc.search("a{2}", "aa") and not sc.search("a{2}", "a") and sc.search("b", "ab")
+    assert list(sc.COMPILED) == ["^all {done}$", "a{2}", "b"]
+    monkeypatch.setitem(sc.COMPILED, "b", lambda unit: None)
+    assert not sc.search("b", "ab")
+
+
+def judged(text, rules, excuses=(), calls=None, whole=True):
+    hits, excused, advisory = sc.judge(sc.Reading(text), rules, excuses, calls, whole)
+    return [hit[0] for hit in hits], [(hit[0], hit[4]) for hit in excused], [hit[0] for hit in advisory]
+
+
+def test_rules_are_judged_over_a_message():
+    asks, goes, left = (rule(name, name, need) for name, need in (
+        ("permission", "a"), ("continuing", "b"), ("remaining", "c")))
+    text = "An a. A b. A c."
+    assert judged(text, (asks, goes, left)) == (["permission"] * 3 + ["continuing", "remaining"], [], [])
+    assert judged(text, (asks, goes, left), whole=False) == (["continuing"], [], [])
+    assert judged(text, (asks, left), whole=False)[0] == ["permission"] * 3 + ["remaining"]
+    assert judged("a. " * 30, (asks,))[0] == ["permission"] * 20
+    both = judged("a. " * 30 + "b", (asks, goes))[0]
+    assert both == ["permission"] * 20 + ["continuing"]
+
+
+def test_a_weak_rule_advises_unless_a_turn_without_calls_goes_on():
+    weak = rule("continuing.intent", "continuing", "a")
+    bare = rule("remaining.bare-count", "remaining", "a")
+    assert judged("An a.", (weak, bare)) == ([], [], ["continuing.intent", "remaining.bare-count"])
+    assert judged("An a.", (weak, bare), calls=0) == (["continuing.intent"], [], ["remaining.bare-count"])
+    assert judged("An a.", (weak, bare), calls=1) == ([], [], ["continuing.intent", "remaining.bare-count"])
+
+
+def test_the_first_excuse_that_a_rule_names_counts():
+    hit = rule("r", "menu", "a", unless="mine group")
+    other, first, second = excuse("other", "x", "a"), excuse("mine", "x", "a"), excuse("group.one", "x", "a")
+    assert judged("An a.", (hit,), (other, first, second)) == ([], [("r", "mine")], [])
+    assert judged("An a.", (hit,), (other, second)) == ([], [("r", "group.one")], [])
+    assert judged("An a.", (hit,), (other, excuse("x", "mine", "a"))) == (["r"], [], [])
+    assert judged("An a.", (hit,), (excuse("mine", "x", "z"),)) == (["r"], [], [])
+
+
+def lifted(text, hits, excuses):
+    return sc.lifted(sc.Reading(text), hits, [], excuses)
+
+
+def test_a_blocker_lifts_what_only_asks():
+    asks, goes = ("r", "permission", 0, 1), ("s", "continuing", 0, 1)
+    blocker, waits = excuse("blocker.key", "blocker", "key"), excuse("waits.ci", "waits", "ci")
+    assert lifted("The key.", [asks, goes], (blocker, waits)) == ([goes], [("r", "permission", 0, 1, "blocker.key")],
+                                                                 "blocker.key", False)
+    assert lifted("The key, the CI.", [asks], (waits, blocker)) == ([], [(*asks, "blocker.key")], "blocker.key", True)
+    assert lifted("The key.", [], (blocker, waits)) == ([], [], "", False)
+    assert lifted("For CI.", [], (blocker, waits)) == ([], [], "", True)
+    assert lifted("For CI. Done.", [goes], (blocker, waits)) == ([goes], [], "", False)
+    assert lifted("| ci |", [], (waits,)) == ([], [], "", True)
+
+
+def test_phrases_of_one_s_own_hit_where_they_stand_last():
+    reading = sc.Reading("Parked it. PARKED it now")
+    assert list(sc.own_hits(reading, {"permission": [" ", "Parked it"], "menu": ["gone"], "x": ["now"]})) == [
+        ("own.permission", "permission", 11, 20)]
+    assert list(sc.own_hits(sc.Reading("ab"), {"menu": ["ab"]})) == [("own.menu", "menu", 0, 2)]
+    assert list(sc.own_hits(reading, None)) == []
 
 
 # --- reading: a prompt ----------------------------------------------------------------------------
