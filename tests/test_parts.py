@@ -80,7 +80,8 @@ def test_a_fold_leaves_out_case_and_space():
     ("a comment", "a # b; c\nd", [[["a"]], [["d"]]]), ("a comment at the end", "a #", [[["a"]]]),
     ("no comment", "a#b", [[["a#b"]]]), ("an open quote", "a 'b", [[["a", "b"]]]),
     ("a comment behind another", "a # b\nc # d\ne", [[["a"]], [["c"]], [["e"]]]), ("an X", "aXb", [[["aXb"]]]),
-    ("an escape at the start", r"\a", [[["a"]]]), ("joined streams", "a 2>&1 b", [[["a", "2>&1", "b"]]]), ("a redirection", "a >f", [[["a", ">f"]]]),
+    ("an escape at the start", r"\a", [[["a"]]]), ("joined streams", "a 2>&1 b", [[["a", "2>&1", "b"]]]),
+    ("a redirection", "a >f", [[["a", ">f"]]]),
     ("tabs", "a\tb", [[["a", "b"]]]), ("nothing", " ;; ", [])))
 def test_a_shell_line_as_pipelines(line, pipelines):
     assert sc.pipelines_in(line) == pipelines
@@ -152,7 +153,8 @@ HOLD = {"type": "user", "isMeta": True, "message": {"content": "Stop hook feedba
 @pytest.mark.parametrize("row, human", rows(
     ("typed", typed("a"), True), ("sent by a program of the operator's", typed("a", "sdk"), True),
     ("scheduled", typed("a", "scheduled"), False), ("of no known origin", {"type": "user"}, False),
-    ("the client's own", typed("a", isMeta=True), False), ("said by the agent", {**typed("a"), "type": "assistant"}, False)))
+    ("the client's own", typed("a", isMeta=True), False),
+    ("said by the agent", {**typed("a"), "type": "assistant"}, False)))
 def test_a_row_is_the_operator_s(row, human):
     assert sc.is_human(row) is human
 
@@ -203,7 +205,8 @@ def test_a_call_is_known_by_its_tool_and_what_it_is_given():
 
 
 def test_a_call_of_another_tool_is_work_whatever_it_is_given():
-    assert sc.is_work({"name": "mcp__sh__run", "input": {"command": "echo"}}) and sc.is_work({"name": "Bash", "input": 7})
+    assert sc.is_work({"name": "mcp__sh__run", "input": {"command": "echo"}})
+    assert sc.is_work({"name": "Bash", "input": 7})
     assert not sc.is_work({"name": "Bash", "input": {"command": "echo"}}) and not sc.is_work({"name": "TodoWrite"})
 
 
@@ -213,7 +216,8 @@ def test_words_in_a_queue_have_their_time():
     dated = {"type": "attachment", "timestamp": "T2", "attachment": {
         "type": "queued_command", "prompt": "wait", "timestamp": "T3"}}
     other = {"type": "note", "operation": "enqueue", "content": "stop"}
-    assert sc.queued_in(transcript(enqueued, attached, dated, other)) == (("T1", "stop"), ("T2", "wait"), ("T3", "wait"))
+    assert sc.queued_in(transcript(enqueued, attached, dated, other)) == (
+        ("T1", "stop"), ("T2", "wait"), ("T3", "wait"))
 
 
 SIMPLE = "it is no simple command; run it without pipe, redirection or substitution, and name just that"
@@ -267,7 +271,8 @@ def test_fences_and_quotations_are_set_aside(text, said):
 @pytest.mark.parametrize("text, said", rows(
     ("code", "a `b` c", "a ___ c"), ("a quotation", 'he said "stop now" x', "he said __________ x"),
     ("single quotes", "he said 'stop now' x", "he said __________ x"),
-    ("single quotes at the start", "'stop now' x", "__________ x"), ("apostrophes", "don't and can't", "don't and can't"),
+    ("single quotes at the start", "'stop now' x", "__________ x"),
+    ("apostrophes", "don't and can't", "don't and can't"),
     ("a comment over lines", "a <!-- b\nc --> d", "a ______\n_____ d"),
     ("curled quotes", "x \u201cy\u201d z", "x ___ z")))
 def test_what_is_shown_is_set_aside(text, said):
@@ -325,7 +330,8 @@ def test_a_text_falls_into_blocks():
     ("\u7b2c\u4e00\u3002\u7b2c\u4e8c", ["\u7b2c\u4e00\u3002", "\u7b2c\u4e8c"]), ("... a", ["a"]),
     ("Ends (here.) ok", ["Ends (here.)", "ok"]), ("See (e.g. this). B", ["See (e.g. this).", "B"]), ("a.b.", ["a.b."]),
     ("A?\n\nB", ["A?", "B"]), ("a\n\u00a0b", ["a", "b"]), ("a\nXb", ["a", "Xb"]),
-    ("a\nbX", ["a\nbX"]), ("XXX. b", ["XXX.", "b"]), ("Is it no? Go", ["Is it no?", "Go"]), ("Xe.g. a", ["Xe.g.", "a"]), ("So\u2026 b", ["So\u2026", "b"]), ("!!! ???", []), ("a! " + MARK, ["a!", MARK]),
+    ("a\nbX", ["a\nbX"]), ("XXX. b", ["XXX.", "b"]), ("Is it no? Go", ["Is it no?", "Go"]), ("Xe.g. a", ["Xe.g.", "a"]),
+    ("So\u2026 b", ["So\u2026", "b"]), ("!!! ???", []), ("a! " + MARK, ["a!", MARK]),
     ('A.""") b', ['A.""")', "b"]), ('A."""") b', ['A."""") b']), ("a\n  b", ["a\n  b"])])
 def test_a_text_falls_into_sentences(text, found):
     assert pieces(text, sc.sentences_of(text, 0, len(text))) == found
@@ -646,8 +652,8 @@ OTHER = (("continuing.x", "continuing", 0, 1),)
 RUN = {"file": "/s.json", "field": "state", "terminal": ["closed", "elevated"]}
 ART = {"wanted": ["pr", "review"]}
 UNMET = "unmet: pull request opened or formal review submitted since 2027-01-15T07:"
-NOTHING = ("the operator is away; nothing is on the ledger: the next ready item comes first, a scheduled look only after "
-           "that")
+NOTHING = ("the operator is away; nothing is on the ledger: the next ready item comes first, a scheduled look only "
+           "after that")
 TASK = {"id": "b1", "type": "shell", "status": "running", "description": "the\n tests", "command": "make"}
 WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), waits="shell b1", tickets=("b1",))
 
@@ -770,7 +776,8 @@ WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), waits="shell b1"
      verdict("BLOCK", "the operator is away; next owed: i1 port 1")),
     ("the hold that reaches the client's cap", "away_owes", case({"host_run": 7}, (), {"away": True}),
      verdict("BLOCK", NOTHING, last=True)),
-    ("the hold before it", "away_owes", case({"blocks": 48}, (), {"away": True}, {"cap": 0}), verdict("BLOCK", NOTHING)),
+    ("the hold before it", "away_owes", case({"blocks": 48}, (), {"away": True}, {"cap": 0}),
+     verdict("BLOCK", NOTHING)),
     ("a client that honours one hold", "away_owes", case((), (), {"away": True}, {"cap": 1}),
      verdict("BLOCK", NOTHING, last=True)),
     ("one before", "away_owes", case({"host_run": 6}, (), {"away": True}), verdict("BLOCK", NOTHING)),
@@ -865,7 +872,8 @@ HELD_ONCE = {"streak": 1, "blocks": 1, "block_at": NOW, "boundary_blocks": 1, "h
     ("a hold", {"work": 3}, {"message": "A  b"}, verdict("BLOCK"),
      {**HELD_ONCE, "work": 0, "message": sc.digest("a b"), "told": ["policy"]}),
     ("a second hold", {"told": ["policy"], "streak": 1, "blocks": 4, "host_run": 2, "boundary_blocks": 2}, {},
-     verdict("BLOCK"), {**HELD_ONCE, "streak": 2, "blocks": 5, "host_run": 3, "boundary_blocks": 3, "message": sc.digest("")}),
+     verdict("BLOCK"), {**HELD_ONCE, "streak": 2, "blocks": 5, "host_run": 3, "boundary_blocks": 3,
+      "message": sc.digest("")}),
     ("a hold for a claim", {}, {}, verdict("BLOCK", UNCLAIMED),
      {**HELD_ONCE, "message": sc.digest(""), "told": ["claim"]}),
     ("a hold in plan mode", {}, {"mode": "plan"}, verdict("BLOCK"),
@@ -880,7 +888,8 @@ HELD_ONCE = {"streak": 1, "blocks": 1, "block_at": NOW, "boundary_blocks": 1, "h
     ("the last hold while away", {"mode": "away"}, {}, verdict("BLOCK", last=True),
      {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "standing": "stopped"}),
     ("a hold after work", {"streak": 2, "degraded": True, "tickets": ["b1"], "work": 1}, {},
-     verdict("BLOCK", progress=True), {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"], "degraded": False, "tickets": [], "work": 0}),
+     verdict("BLOCK", progress=True), {**HELD_ONCE, "message": sc.digest(""), "told": ["policy"],
+      "degraded": False, "tickets": [], "work": 0}),
     ("a clean end", {"work": 4, "wait_for": "x", "waiting": {"what": "y"}, "streak": 2}, {}, verdict("ALLOW-CLEAN"),
      {"told": ["clean"], "wait_for": "", "waiting": {}}),
     ("a second clean end", {"told": ["clean"]}, {}, verdict("ALLOW-CLEAN"), {}),
@@ -993,7 +1002,8 @@ def test_evidence_is_told_apart():
 
 @pytest.mark.parametrize("condition, command", [
     ("`make test` passes", "make test"), ("`make` is green.", "make"), ("`a` succeeds", "a"), ("`a` exits 0!", "a"),
-    ("`a` is clean", "a"), ("`a` returns 0", "a"), (" `a` passes ", "a"), ("`a` fails", ""), ("`a` Xpasses", ""), ("run `a` passes", ""),
+    ("`a` is clean", "a"), ("`a` returns 0", "a"), (" `a` passes ", "a"), ("`a` fails", ""), ("`a` Xpasses", ""),
+    ("run `a` passes", ""),
     ("`a` and `b` passes", ""), ("a passes", ""), ("`a", "")])
 def test_a_check_in_a_condition(condition, command):
     assert sc.check_in(condition) == command
