@@ -450,11 +450,11 @@ def test_around_what_has_no_ending_it_is_itself():
 
 
 def rule(name, family, needs, pattern="", unless="", scope="anywhere"):
-    return name, family, scope, (needs, pattern), unless, "says so"
+    return name, family, scope, ((needs, pattern),), unless, "says so"
 
 
 def excuse(name, kind, needs, pattern="", scope="own"):
-    return name, kind, scope, (needs, pattern)
+    return name, kind, scope, ((needs, pattern),)
 
 
 def test_a_rule_finds_its_units_from_the_end():
