@@ -207,9 +207,9 @@ ARMING = {
         "get to the e|thing done|get that done|very e|over th|get thi|it don|t in full|straight th|top to b",
     "arm.all":
         "finish all|finish every|finish up|complete all|complete every|finish the r|finish the w|finish the e|"
-        "continue&all |continue&everything|proceed&all|this through|it through|implement all|get it all d|get all of|"
-        "get everyth|get the whole|get the entire|get this all|get them all|to zero|to 0|complete the|implement t|"
-        "implement e|do ev|build ev",
+        "continue&all |continue&everything|proceed&all|carry on&all |go on&all |this through|it through|"
+        "implement all|get it all d|get all of|get everyth|get the whole|get the entire|get this all|get them all|"
+        "to zero|to 0|complete the|implement t|implement e|do ev|build ev",
     "arm.finish":
         "finish it|finish up|finish every|finish the|finish what|complete it|do everything|do it all|do all|"
         "do them all|do the rest|finish all|complete all",
@@ -238,8 +238,8 @@ ARMING = {
     "arm.zh-stop":
         "不要停|别停|別停|不准停|不许停|不能停|前不要|前别|前都不|前都别|前不许|前不准|不要中断|别中断|不要暂停|中途停|不停|不罢休",
     "arm.zh":
-        "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|一次性|一口气|"
-        "一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
+        "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|接着&全部|接着&所有|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|一次性|一口气|"
+        "一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|剩余&全|剩下&全|后面&全|其余&全|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
     "arm.ja":
         "休まず|確認不要|確認なし|確認は|確認せず|確認を取らず|聞かず|質問せず|まで&続|まで&やっ|まで&進め|まで&繰り返|まで&やり|まで&直して|一気に|最後まで|やめ|止め|止ま|中断",
     "arm.ko":
@@ -251,7 +251,7 @@ ARMING = {
     "arm.abroad":
         "hasta |até |sin p|sin det|sin int|no preg|não p|jusqu|tant qu|sans t|sans s|sans p|sans in|sans me|"
         "sans r|sans d|sans v|sans at| bis |ohne |пока |без |до конца|до тех|до полного|не спраш| ate|sem |"
-        "frag |reste|вопр|nao p|qued|no me|falt",
+        "frag |reste|restant|вопр|nao p|qued|no me|falt",
 }
 
 
@@ -580,7 +580,7 @@ SET_ASIDE = (
     ("quoted", "\u201c", r"\u201c[^\u201d\n]{1,400}\u201d"),
     ("quoted", "\u00ab", r"\u00ab[^\u00bb\n]{1,400}\u00bb"),
     ("quoted", "\u300c", r"\u300c[^\u300d\n]{1,400}\u300d"),
-    ("quoted", "\"", r"(?<!\w)\"[^\"\n]{1,400}\"(?!\w)"),
+    ("quoted", "\"", r"(?<![A-Za-z0-9_])\"[^\"\n]{1,400}\"(?![A-Za-z0-9_])"),
     ("quoted", " '|('|\n'|*'|:'", r"(?<![\w'])'(?:[^'\n]|(?<=\w)'(?=\w)){1,120}'(?!\w)"),
 )
 
@@ -1494,7 +1494,7 @@ RULES_OTHER = (
          r"|^要[^。\n]{1,10}吗"),
     ), "courtesy gated asks-facts public", "asks for leave it already has"),
     ("zh.permission.say-so", "permission", "ending", (
-        ("的话", r"的话[，,]?[^。\n]{0,4}我(?!的|们的)"),
+        ("的话", r"的话[，,]?[^。\n]{0,4}我(?!的|们的)|(?:没问题|可以|同意|行|好|ok)的话[^。\n]{0,14}我(?!的|们的)"),
         ("如果|如你|若|只要|要是",
          r"(?:如果|如你|若|只要|要是)[^。，\n]{0,6}(?:同意|没问题|没有问题|没问题|确认|确认|可以|愿意|愿意|(?<!不)需要|希望|准备"
          r"|准备)[^。，\n]{0,12}[，,][^。\n]{0,16}我(?!的)|如果[^。，\n]{0,12}[，,]我(?:就|马上|立即|立刻|这就)"),
@@ -1514,8 +1514,8 @@ RULES_OTHER = (
          r"^(?![^。\n]{0,20}(?:下次|每次|请|你把|您把|发我|给我))(?:[^，。\n]{0,30}，){0,2}(?:好的?|那么)?(?:现在|接下来|下面)?(?:让我"
          r"|我们?(?:先|再|来|会|将|去|马上|继续|接着|现在|开始|这就))(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您|以下命令))"),
         ("现在|接下|下面|马上|继续|开始|这就|先从|下一步",
-         r"^下一步(?:是|：|:|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|接下来|下面|马上|这就)?(?:继续|开始|进入"
-         r"|处理|实作|实现|修复|验证|检查|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您"
+         r"^下一步(?:是|：|:|我|准备|将)(?![^。\n]{0,60}[你您])|^(?:[^，。\n]{0,30}，){0,2}(?:好的?)?(?:现在|接下来|下面|马上|这就)?[去来]?(?:继续"
+         r"|开始|进入|处理|实作|实现|修复|验证|检查|测试|更新|重构|先从|写|改)(?![^。\n]{0,60}(?:了|记住|吗|吗|完成(?:，|。|$)|完毕|即可|就行|你|您"
          r"|以下命令))[^\n]{0,80}$"),
     ), "disposed gated your-turn", "announces work that did not come"),
     ("zh.remaining.still", "remaining", "ending", (
@@ -1526,6 +1526,7 @@ RULES_OTHER = (
          "|失败)|还差"),
         ("剩下|剩余|剩餘|其余|下一批|下一个", r"(?:剩下|剩余|剩餘|其余|下一[批个])[^。\n]{0,20}(?:我会|我将|我再|继续|马上)"),
         ("还在做|还在改|还在写|还在处理", ""),
+        ("已", r"[总共][^。\n\d]{0,6}(\d+)(?!\d)[^。\n\d]{0,4}[，,、 ]{1,2}(?:其中|目前)?已\w{1,4} ?(?!\1(?!\d))\d"),
         ("进度", r"(?:进度)[^。\n]{0,6}(?<!\d)\d\d?%"),
         ("只完成|目前完成|只做了|只改了|只迁移|一半|暂时没|暂未",
          "(?:只|仅|目前)(?:完成|做|改|迁移)了(?!全部|所有)|(?:完成|做)了?一半|暂(?:时没有?|未)(?:实现|做|处理|支持|完成)"),
@@ -1551,6 +1552,7 @@ RULES_OTHER = (
     ("ja.remaining.still", "remaining", "ending", (
         ("次回|后日|后ほど", r"(?:残り|続き|ほか|他)[^。\n]{0,20}(?:次回|后日|后ほど)"),
         ("残り|残って", r"残(?:り|って)[^。\n]{0,40}(?:\d[^。\n]{0,24}(?:残|未|です|あります)|未(?:対応|実装|完了|着手)|これから|います)"),
+        ("手つかず|手付かず|手をつけてい", ""),
         ("まだ", r"まだ[^。\n]{0,40}(?:ていませ|ておらず|残って|未(?:対応|実装|完了)|これから)"),
     ), "disposed gated your-turn", "says that work is left"),
     ("ko.permission.shall-i", "permission", "ending", (
@@ -1597,8 +1599,8 @@ RULES_OTHER = (
     ), "courtesy gated asks-facts public", "waits for a yes it already has"),
     ("rom.your-call.choose", "your-call", "ending", (
         ("-moi|‑moi|dis moi",
-         r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|lesquel|laquel"
-         r"|par quoi|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme"),
+         r"\b(?:dis|dites)[-\u2011 ]moi\b[^.?\n]{0,30}\b(?:si tu|si je|ce que tu (?:veux|pr)|quel|le ?quel|lesquel"
+         r"|laquel|par quoi|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme"),
         ("choisis|me avise|me avisa|me diga|me diz|me fala|me fale|avisame|fico no aguardo|fico aguardando"
          "|quedo a la espera|tu decides|voce decide|toi de choisir|vous de choisir|toi de decider|vous de decider"
          "|toi de voir|vous de voir|toi de trancher", ""),
@@ -1661,6 +1663,7 @@ RULES_OTHER = (
          r"|corregi)\b[^.\n]{0,12}(?<![\d.,/])(\d+) d[eao]s?(?: las| los)? (?!\2\b)\d"),
         ("aun falt|todavia falt|ainda falt|ainda rest|aun qued|todavia qued|ficou faltando|falto ", ""),
         ("reste", r"(?<!s')\breste(?:nt)? a \w{3,14}(?:er|ir|re)\b"),
+        ("manque ", r"\b(?:il )?(?:me )?manque (?:encore|plus que)\b"),
         ("rest|falta|queda",
          r"(?<!s')(?<!si )(?<!se )\b(?:il (?:ne )?reste (?!rien|aucun)|restent|falta[mn]?|restam"
          r"|quedan?)\b[^.?\n]{0,24}(?:\d|deux|trois|quatre|cinq|plusieurs|dos|tres|dois|duas|cuatro|quatro|varios"
@@ -1740,8 +1743,8 @@ RULES_OTHER = (
          "|мигрирован|добавлен|обновлен|проверен)"),
     ), "disposed gated your-turn", "says that work is left"),
     ("other.remaining.list", "remaining", "lead-in", (
-        ("待完成|待实现|待办|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|还需|后续需要|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課题|未対応|未実装"
-         "|未完了|未着手|今后の作業|今后の対応|남은|남아|미완료|미구현|할 일|осталось|остались|оставшиеся|остается|не сделано|предстоит",
+        ("待完成|待实现|待办|待处理|待修|待解决|未完成|未实现|未解决|未处理|剩余|剩餘|剩下|尚未|还没|还需|后续要|后续需要|后续工作|下一步工作|残り|残って|残タスク|残作業|残件|残課题|未対応"
+         "|未実装|未完了|未着手|今后の作業|今后の対応|남은|남아|미완료|미구현|할 일|осталось|остались|оставшиеся|остается|не сделано|предстоит",
          r"^[^\n]{0,40}$"),
         ("reste|restant|faire|falta|pend|fazer|hacer",
          r"^[^\n]{0,20}\b(?:reste (?:a|encore)|restante?s?|a faire|faltan?m?|pendencias?|pendi?entes?"
@@ -1751,13 +1754,13 @@ RULES_OTHER = (
          r"|steht noch aus|noch zu tun|to-?dos?\b)[^\n]{0,20}$"),
     ), "disposed gated your-turn", "lists what is still to do"),
     ("other.remaining.status", "remaining", "parts", (
-        ("✅|✔|完了|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit|conclu|complet|termin|fait|готов|сделан",
-         r"(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|作業中|进行中|进行中|未开始|未完成|未实作|未实现|미구현|待\w|진행 중|미완료"
-         "|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?|sin empezar|en curso"
-         "|falta|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc|не начат|в работе"
-         r"|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔"
-         "|[:：|—–-] ?(?:完了|完成|已完成|완료|fertig|erledigt|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]|conclu"
-         "|complet|termin|fait|готов|сделан))"),
+        ("✅|✔|完了|済|完成|완료|fertig|erledigt|umgestellt|list|hech|pront|feit|conclu|complet|termin|fait|готов|сделан",
+         r"(?s)^(?=.*(?:⏳|🚧|🔄|⬜|🔲|[:：|—–-] ?(?:❌ ?)?(?:未着手|未対応|未完了|未実装|未(?= ?(?:\||\n|$))|作業中|进行中|进行中|未开始|未完成|未实作"
+         r"|未实现|미구현|待\w|진행 중|미완료|대기|예정|미착수|(?:noch )?offen|ausstehend|nicht begonnen|in arbeit|fehlt|pendientes?"
+         "|sin empezar|en curso|falta|pendentes?|em andamento|nao inicia|por fazer|a faire|en cours|pas commenc"
+         r"|не начат|в работе|не готов|не сделан|ожида)\w{0,3} ?(?:\||\n|\(|$))).*(?:✅|✔"
+         r"|[:：|—–-] ?(?:完了|\w{0,3}済|完成|已完成|완료|fertig|erledigt|umgestellt|list[oa]s?|hech[oa]|pront[oa]|feit[oa]"
+         "|conclu|complet|termin|fait|готов|сделан))"),
     ), "disposed gated your-turn", "shows parts that are done beside parts that are not begun"),
     ("other.permission.shall-i", "permission", "ending?", (
         ("quieres|quiere que|deseas|prefieres|te parece|gostaria|prefere |te gustar|deseja|posso |podemos|puedo "
@@ -1983,6 +1986,10 @@ EXCUSES_OTHER = (
          "|жду завершени|жду окончани|жду результат|дождусь", ""),
         ("等", r"等[^。\n]{0,16}(?:完成|结束|結束|返回|跑完|结果|結果)"),
         ("warte", r"\bwarte (?:ich )?(?:auf|bis) (?:de[nr]|das|die) (?!deine)"),
+        ("正在运行|正在跑|还在跑|还在运行|仍在运行|運行中|运行中|実行中|実行してい|走ってい|실행 중입|실행 중이|실행되고 있|돌고 있|돌아가고 있", ""),
+        ("esta ejecut|siguen? corriendo|siguen? ejecut|esta corriendo|esta rodando|estao rodando|ainda rod"
+         "|est en cours|sont en cours|toujours en cours|tourne encore|tournent encore|lauft noch|laufen noch"
+         "|lauft gerade|laufen gerade|еще идет|еще идут|еще выполня|сейчас выполня|сейчас идет", ""),
     ), "waits for what runs"),
 )
 
@@ -2067,7 +2074,7 @@ PROMPT_PIECES = (
     ("now", r"(?:now|here|there|it|this|that|everything|please|pls|for|today|a|bit|sec|second|moment|minute|of|while|"
      r"immediately|at|once|already|right|away|working|coding|editing|what|you'?re|are|doing|anything|all|them|work|the|"
      r"session|task|run|mission|leave|forget|nonsense|madness|job|stp|man|bro|lol|haha|thanks|then|i|think|guess)"),
-    ("zuo", r"(?:完成|实现|实施|执行|做完|搞定|實現|執行|跑完|改完|写完|弄完|处理完)"),
+    ("zuo", r"(?:完成|实现|实施|执行|搞定|實現|執行|\w{1,2}完(?![整全毕]))"),
 )
 
 # id (its family is the intent), scope, needs, pattern, what it reads. scope: where the words must stand, openers
@@ -2148,7 +2155,7 @@ INTENT_RULES = (
     ("arm.all", "clause", ARMING["arm.all"],
      "(?:(?:finish|complete)(?: up| off)? (?:(?:all|every)%end%"
      "|every (?:open|remaining|last|single|task|item|step|ticket|stor|to)|%all%)"
-     r"|(?:continue|proceed)\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete"
+     r"|(?:continue|proceed|carry on|go on)\b(?: with|[^.\n]{0,120}?\b(?:do|fix|finish|implement|complete"
      r"|build))[^.\n]{0,80}?\b(?:all%end%|all+ (?:of )?(?:the )?(?:\d|rem|rest|steps|phas|task)|everything)"
      "|get (?:it all|all of (?:it|this|that|these|them)|everything|the (?:whole|entire) (?:thing|list|lot)|this all"
      r"|them all) done%end%|get (?:it|this|that|these|them|the \w+) (?:down )?to (?:zero|0)\b"
@@ -2225,19 +2232,20 @@ INTENT_RULES = (
      r"(?:直[到至](?![昨刚今现]) ?\S|没[^。\n,]{0,6}(?:通过|成功|完成|好)就(?:一直|继续|接着)[改修跑做测]"
      r"|(?:(?<=[,\u3001\s])知道|一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|超过|可以|解决|修复|全绿|无误|可用|跑通|实现|通過"
      r"|實現|一致|干净|归零))|[修跑做改测调干]到[^。\n,]{0,20}?(?:通过|成功|完成|全绿|为止|跑通|没(?:有)?(?:报错|错误|问题)|无误|绿了?)"
-     r"|(?:继续|繼續|开始)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)"
+     r"|(?:继续|繼續|开始|接着)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)"
      r"|^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%"
-     r"|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}都[^。\n,]{0,6}(?:完|搞定)",
+     r"|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}(?:都|全)[^。\n,]{0,6}(?:完|搞定)",
      "Chinese: until done, all of it"),
     ("arm.ja", "within", ARMING["arm.ja"],
      "止ま(?:らないで|らずに?|るな)|(?:止め|やめ)(?:ないで|ずに?|るな)|中断(?:しないで|せずに?|するな)|休まず"
      r"|(?<![こそどれ今])まで(?!待)[^。\n]{0,20}?(?:続け|続行|繰り返|進め|やって|やり|直して|頑張)"
      "|(?:一気に|最後まで)(?:全部|すべて)?(?:実装|やって|進め|やり|完成|仕上げ|終わらせ)", "Japanese: do not stop, keep on until"),
     ("arm.ko", "within", ARMING["arm.ko"],
-     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고)|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|하세요))"
-     r"|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)"
-     r"|계속[^\n]{0,40}?(?:때까지|묻지 ?말|묻지 ?마)|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)"
-     r"|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)", "Korean: do not stop, keep on until"),
+     r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고[^.\n]{0,30}?(?:진행|작업|수정|구현|마무리|완료|끝내|해 ?줘|하세요))"
+     r"|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|하세요))|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)"
+     r"|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 ?말|묻지 ?마)"
+     r"|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)",
+     "Korean: do not stop, keep on until"),
     ("arm.abroad-stop", "clause", ARMING["arm.abroad-stop"],
      r"(?:(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non fermarti"
      r"|(?:ne )?(?:t'|vous |n')?arr[eêè]te[sz]? (?:surtout )?(?:pas|jamais))\b(?:%end%"
@@ -2253,14 +2261,14 @@ INTENT_RULES = (
      r"| (?:пока|до|и|ни|раньше|работ))|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
      "Spanish, Portuguese, French, German, Russian: do not stop"),
     ("arm.abroad", "abroad", ARMING["arm.abroad"],
-     r"(?:hasta (?:que\b|term|acab|compl|tener|lograr|el fin)"
+     r"(?:hasta (?:que\b(?! (?!todo|no|cuando)\w{2,}o\b)|term|acab|compl|tener|lograr|el fin)"
      r"|at[eé] (?:que\b|term|acab|fin|concl|tud|tod|o fi|os? t|os? \w+ (?:pass|fic)|pass|func|ficar|estar|n[ãa]o)"
      "|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir)"
      "|jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu"
      "|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|attend)|tout le reste%end%"
-     r"|tod?u?o (?:lo|o) que (?:falta|queda)|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen"
-     "|funktioniert|erledigt|keine?|passt|steht|ist|sind)"
-     r"|ohne (?:anzuh|pause|(?:\w+ )?nachzuf|zu frag|r(?:ü|ue)ckf|unterbr)|frag (?:mich )?nicht"
+     r"|tou(?:te)?s les \w+ restant|tod?u?o (?:lo|o) que (?:falta|queda)"
+     r"|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|funktioniert|erledigt|keine?|passt"
+     r"|steht|ist|sind)|ohne (?:anzuh|pause|(?:\w+ )?nachzuf|zu frag|r(?:ü|ue)ckf|unterbr)|frag (?:mich )?nicht"
      r"|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения)|без (?:остан|пауз|перер|вопр)|не спраш"
      "|вопросов не)", "Spanish, Portuguese, French, German, Russian: keep on until"),
     ("disarm.whole", "whole",
@@ -2306,7 +2314,7 @@ INTENT_RULES = (
      "|(?:no|you (?:don'?t|do not)) (?:need|have) to (?:(?:keep (?:going|working)|continue|go on"
      "|carry on)(?: (?:any ?more|any longer|any further|with (?:this|that|it)))*%end%"
      r"|(?:finish|do) (?:the (?:rest|others?|remaining)|it|this|that|any more)\b)|cancel%end%"
-     "|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the whole thing"
+     r"|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the (?:whole|entire) \w+"
      r"|the rest(?: of (?:it|them|the \w+))?|the others|the remaining \w+|(?:all )?(?:of )?(?:that|this|it))"
      "|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
      r"|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
@@ -2344,7 +2352,7 @@ INTENT_RULES = (
      "|[de]a?s reicht|abbrechen|abbruch|brich ab|feierabend"
      "|schluss)(?: (?:ya|todo|ahora|a[qh]?u?[ií]|agora|tudo|por|favor|hoy|hoje|enquanto|el|momento|maintenant|ici"
      "|l[aà]|pour|aujourd'hui|l'instant|s'il|te|pla[iî]t|jetzt|sofort|hier|bitte|f(?:ü|ue)r|heute|damit|mal|isso|eso"
-     "|con|ce|soir))*|останов(?:ись|итесь|и|ите|имся)(?: вс[её])?(?: пока| сейчас| на этом| тут)*"
+     "|para|con|ce|soir))*|останов(?:ись|итесь|и|ите|имся)(?: вс[её])?(?: пока| сейчас| на этом| тут)*"
      "|(?:хватит|прекрати(?:те)?|отмена|отмени|достаточно|закончим|отбой"
      r"|стоп)(?: (?:пока|сейчас|вс[её]|на|сегодня|тут|здесь|этом|уже|работу))*)%end%|стоп\b",
      "stop words in other languages"),
@@ -2359,17 +2367,18 @@ INTENT_RULES = (
      "|(?:not (?:yet|now)|stand ?by|slow down|time ?out|not so fast)%end%"
      r"|hands off(?:%end%| (?:the|my|this|it|until|till|of)\b)"
      "|(?:(?:hang|sit) tight|stay put|stay (?:right )?(?:there|where you are))(?:%end%"
-     r"| (?:for|until|till|please|while|now|i)\b)|(?:(?:(?:one|\d+|just (?:a|one)) |give me (?:\w+ )?)(?:sec|second"
-     r"|moment|minute|min|hour)s?|sec)(?:%end%| (?:please|i\b|let|while|before|what|why))"
-     "|(?:pause|freeze)(?:%end%| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and"
-     r"|until (?:i|we)|before)\b))", "asks the agent to hold on"),
+     r"| (?:for|until|till|please|while|now|i)\b)|(?:(?:(?:one|\d+|just (?:a|one)) "
+     r"|(?:give me|gimme) (?:\w+ )?)(?:sec|second|moment|minute|min|hour)s?|sec)(?:%end%"
+     r"| (?:please|i\b|let|while|before|what|why))|(?:pause|freeze)(?:%end%"
+     r"| (?:here|there|now|please|for|everything|all|work|the (?:work|task|session)|and|until (?:i|we)|before)\b))",
+     "asks the agent to hold on"),
     ("pause.wait", "first", "wait",
      r"wait(?:[\s,.!\u2026]+wait\b|(?: (?:a (?:sec|second|minute|moment|bit)|up|here|there|please|now))?(?:(?=\W*$)"
      r"|[\s,.!:\u2026-]+(?:for (?:me(?:%end%| to| before)|my\b|(?:further |more |new )?instr)"
      r"|(?:until|till|before) (?:i|we|you|doing|going)\b|[^.:\n]{1,60}? (?:until|till) i(?:'?ve|'?m| have| had| am"
      r"| can| get| look| read| see| check| review)\b|let me\b|let'?s|don'?t|do not "
      r"|i(?:'ll| will| need| have| want| thought| meant?| must|'m)\b|first%end%"
-     "|(?:why|where|how|who|what|which|can|can't|could|are|is|do|does|did|didn't|isn't|wh[oy]|shouldn't|no|but"
+     "|(?:why|where|how|who|what|which|could|are|do|does|(?:can|is|did|should|was)(?:n?'?t)?|wh[oy]|no|but"
      r"|actually)\b)))", "asks the agent to wait"),
     ("pause.not-yet", "clause",
      "no cod| yet&n't| yet&no| yet&dont|for now&n't|for now&no|for now&dont|right now&t |t & this s|t "
@@ -2435,7 +2444,8 @@ INTENT_RULES = (
      "|(?:подожди(?:те)?|погоди(?:те)?|постой(?:те)?|стой%end%|(?:одну )?(?:минут(?:у|очку)|секунд(?:у|очку))|пауза"
      r"|жди%end%)\b(?! назад| пока (?:тест|сборк))|(?:пока )?(?:ничего )?(?:пока )?не (?:трогай|меняй|делай"
      r"|пиши)\b[^.\n]{0,20}?(?:ничего|код|пока)|(?:пока )?ничего (?:пока )?не (?:трогай|меняй|делай|пиши)"
-     "|пока не (?:пиши|трогай|меняй|делай|начинай|запускай))", "wait, in other languages"),
+     r"|пока не (?:начинай|запускай|(?:пиши|трогай|меняй|делай)(?:%end%| (?:ничего|код|файл|это\b|и\b|пока))))",
+     "wait, in other languages"),
     ("pause.abroad-not-yet", "clause",
      "aún|ainda|le moment|noch |não mexa| rien|cambies|toques|escribas|altere|nur plan|nada|nich|por |modi|todav"
      "|solo|pas e|l'in",
@@ -2500,7 +2510,7 @@ INTENT_EXCUSES = (
     ("arm.shown", "arm", " phrase| as a |라고", "after",
      r"[^.\n]{0,40}?(?:\bis (?:a|the) phrase|\bas a (?:label|title|name)|라고)", "a wording that is shown"),
     ("arm.asks", "arm", "confirm|approv|with me|ask me|for me|my ok|my go|我", "prompt",
-     r"(?<!n't )(?<!not )(?<!need to )(?<!have to )(?<!sit )(?<!without )\b(?:wait(?:ing)? for (?:me"
+     r"(?<!n't )(?<!nt )(?<!not )(?<!need to )(?<!have to )(?<!sit )(?<!without )\b(?:wait(?:ing)? for (?:me"
      r"|my (?:ok|go|conf|appr)\w*)|ask (?:me (?:first|before)|for (?:my )?(?:conf|appr|perm)\w+ (?:before|after|at))"
      "|check (?:in )?with me (?:before|after|first|at))|(?<!不需要)(?<!不用)(?<!无需)(?<!不必)[给等经跟和由]我的?确认|我确认(?:之?后|再)|先告诉我"
      r"|(?:问题|明白的?|疑问)[^。\n]{0,4}问我", "the person wants to be asked"),
@@ -2563,13 +2573,14 @@ CONNECTIVES = (
     ("tant qu|jusqu'|avant",
      r"\b(?:tant qu(?:e\s+|')|jusqu'(?:[aà] ce qu(?:e\s+|')|[aà]\s+|au\s+)|avant (?:que?|de)\s+)"),
     ("hasta|até|ate |antes", r"\b(?:hasta(?: que)?|at[eé](?: que)?|antes de(?: que)?)\b\s*"),
-    (" bis|bevor|solange", r"\b(?:bis|bevor|solange)\b\s*"),
+    ("bis|bevor|solange", r"\b(?:bis|bevor|solange)\b\s*"),
     ("пока|до ", r"\b(?:до тех пор,? пока|пока|до)\b\s*"),
     ("直到|直至|知道", r"(?:直到|直至|知道)\s*"),
 )
 POSTPOSED = (("まで", r"(?<!最後)(?:する|なる)?まで"), ("때까지", r" ?때까지"), ("前", r"之?前"))
 TRAILING = ("then| keep | -|\u2013|\u2014|please|ok|pls|thank|为止",
             r"[,\s]+(?:and )?then\b|,? keep \w+ing\b|\s+[-\u2013\u2014]+\s|(?:\s*\b(?:please|pls|thanks|thank you)|,\s*ok(?:ay)?)\W*$|为止")
+CJK_TRAILING = (",|\u3001", r"[,\u3001]")
 NUMBERS = (
     ("half 半", .5), ("a an one next una un une uma eine 一", 1), ("two couple dos duas deux zwei два 两 兩", 2),
     ("three tres três trois drei три 三", 3), ("four", 4), ("five", 5), ("six", 6), ("seven", 7), ("eight", 8),
@@ -3139,9 +3150,9 @@ def cron_field(text, bounds):
 
 # --- reading: display text ------------------------------------------------------------------------
 
-def blank(text):
-    """The same number of characters, each MARK, lines kept."""
-    return "\n".join(MARK * len(line) for line in text.split("\n"))
+def filled(text, char=MARK):
+    """As many CHARs as TEXT has characters, its lines kept."""
+    return "\n".join(char * len(line) for line in text.split("\n"))
 
 
 def unfenced(text):
@@ -3175,7 +3186,7 @@ def display(text):
     for _, cheap, pattern in SET_ASIDE:
         if any(mark in "\n" + text for mark in cheap.split("|")):
             import re
-            text = re.sub(pattern, lambda m: blank(m.group()), text, flags=re.S)
+            text = re.sub(pattern, lambda m: filled(m.group()), text, flags=re.S)
     return text
 
 
@@ -3205,6 +3216,7 @@ def folded(text):
 def is_item(bare):
     """Whether a line opens a list item: a bullet or box, "3." or "a)", or a keycap digit."""
     mark, _, rest = bare.partition(" ")
+    mark = mark.strip("*") or mark
     if mark in BULLETS or not rest and "\u3001" not in mark:
         return bool(rest) and len(mark) == 1
     if "\u3001" in mark[:3] or mark.endswith("\u20e3"):
@@ -3226,11 +3238,9 @@ def line_kind(line):
         return "heading"
     if bare.startswith("|"):
         return "table"
-    if is_item(bare):
-        return "item"
     if bare.startswith("**") and bare.rstrip(":\uff1a").endswith("**") and bare.count("**") == 2 and len(bare) < 120:
         return "heading"
-    return "prose"
+    return "item" if is_item(bare) else "prose"
 
 
 def blocks_of(text):
@@ -3502,11 +3512,6 @@ def human_part(text):
     return text if text.strip() else ""
 
 
-def filled(text, char):
-    """As many CHARs as TEXT has characters, its lines kept."""
-    return "\n".join(char * len(line) for line in text.split("\n"))
-
-
 def plain(text):
     """Lower case, plain quotes, full-width forms as ASCII: character by character, so that offsets stay true."""
     if text.isascii():
@@ -3560,8 +3565,7 @@ def read_prompt(text, gated, own=None, off=()):
 
     OWN maps an intent to literal phrases of the operator's; OFF holds ids of rules that are switched off.
     """
-    answer = {"intent": "", "rule": "", "condition": "", "items": (), "budget": None, "command": (),
-              "question": False, "start": 0, "end": 0, "excused": ()}
+    answer = dict(NOTHING_HEARD)
     text = human_part(text)
     command = read_command(text)
     if command:
@@ -3780,29 +3784,35 @@ def terms(text, low, parts, arms):
     """Condition, items and budget of the arming clauses ARMS, the deciding one first."""
     found = {"condition": "", "items": (), "budget": None}
     for _, _, start, end, at in arms:
-        part = next((p for p in parts if p[0] <= start < p[1]), (start, end, end))
+        part = next((p for p in parts if p[0] <= start < p[2]), (start, end, end))
         a, b = condition_span(low, part, start, end, at)
         found["budget"] = found["budget"] or budget(low, part)
         found["items"] = found["items"] or items(text, low, part)
-        if (found["budget"] or " ")[0] != "until" or not low[a:b].startswith(("noon", "midn", *"0123456789")):
+        clock = low[a:b].startswith(("noon", "midn")) or low[a:a + 1].isdigit()
+        if not (clock and found["budget"] and found["budget"][0] == "until"):
             found["condition"] = found["condition"] or shortened(text[a:b])
     return found
 
 
 def condition_span(low, part, start, end, at):
     """Where the condition stands of the arming clause at START whose pattern spans AT to END: (a, b), empty if none."""
-    if " before you " in low[at:end]:
-        return part[0], low.rfind(" before you ", at, end)
+    head, cut, _ = low[at:end].rpartition(" before you ")
+    if cut:
+        return part[0], at + len(head)
     for first, last in ((at, part[1]), (part[0], start)):
         found = [compiled(pattern).search(low, first, last) for needs, pattern in CONNECTIVES
-                 if present(needs, low[max(first - 1, 0):last])]
+                 if present(needs, low[first:last])]
         best = min((m for m in found if m), key=lambda m: m.start(), default=None)
         if best:
-            # A condition in Chinese, or one that is put first, ends at a comma.
-            ends = (",|\u3001| and ", r"[,\u3001]| and ") if last == start or best[0] > "\u4e00" else TRAILING
-            m = present(ends[0], low[best.end():last]) and compiled(ends[1]).search(low, best.end(), last)
-            last = m.start() if m else last
-            return best.end(), best.end() + len(low[best.end():last].rstrip(" \t,:.!\u3001"))
+            a = best.end()
+            if last == start:       # put first: it ends where the order begins, behind the last of these
+                cuts = [low.rfind(word, a, last) for word in (",", "\u3001", " and ")]
+                last = max(cuts) if max(cuts) > 0 else last
+            else:
+                ends = CJK_TRAILING if best[0] > "\u4e00" else TRAILING
+                m = present(ends[0], low[a:last]) and compiled(ends[1]).search(low, a, last)
+                last = m.start() if m else last
+            return a, a + len(low[a:last].rstrip(" \t,:.!\u3001"))
         for needs, pattern in POSTPOSED:
             m = present(needs, low) and compiled(pattern).search(low, part[0], end)
             if m:
@@ -3847,9 +3857,9 @@ def budget(low, part):
     m = ("noon" in span or "midn" in span or any(c.isdigit() for c in span)) and compiled(CLOCK).search(span)
     if not m or not m[1] and not m[3] and m[4] is None:
         return None
-    half = (m[4] or "-")[0]
+    half, minute = (m[4] or "-")[0], int(m[3] or 0)
     hour = {"n": 12, "m": 0}[m[1][0]] if m[1] else int(m[2]) % (12 if half in "ap" else 99) + 12 * (half == "p")
-    return ("until", "%02d:%02d" % (hour, int(m[3] or 0))) if hour < 24 and int(m[3] or 0) < 60 else None
+    return ("until", f"{hour:02}:{minute:02}") if hour < 24 and minute < 60 else None
 
 
 def number_of(word):

@@ -22,7 +22,7 @@ MODULE = "session_contract.py"
 SECTIONS = ("records", "reading", "deciding")
 # The same told to the real process, what only measures time, waits, starts processes, or looks at the source.
 LEFT_OUT = ("not (in_the_process or real_process or in_proportion or megabytes or a_lock_that or foreign_lock "
-            "or demonstration or does_not_end or reached_or_named or lock_dies)")
+            "or demonstration or does_not_end or reached_or_named or lock_dies or client_killed)")
 TESTS = ["parts", "decide", "reading", "texts", "ledger", "modes", "store", "commands", "hook"]
 NOTICED = ("killed", "timeout")
 MOST = 1000             # tests that a mutant is given, the quickest first: some functions are in every test

@@ -629,9 +629,74 @@ def test_a_text_in_plain_letters_is_as_long_as_before(text, low):
 
 
 def test_a_condition_is_one_short_line():
-    assert sc.shortened("a  b\n c ,:;") == "a b c"
+    assert sc.shortened("a  b\n c ,:;") == "a b c" and sc.shortened("a X, ") == "a X"
     assert sc.shortened("x" * 200) == "x" * 200 and sc.shortened("x" * 201) == "x" * 199 + "\u2026"
+    assert sc.shortened("x" * 100 + " " + "y" * 200) == "x" * 100 + "\u2026"
     assert sc.shortened("word " * 100) == ("word " * 39).strip() + "\u2026"
+
+
+@pytest.mark.parametrize("text, condition", rows(
+    ("put first", "Until the tests pass, don't stop.", "the tests pass"),
+    ("put first, in two halves", "Until the tests pass and the docs build, please don't stop.",
+     "the tests pass and the docs build"),
+    ("put first without a comma", "Work until it is done and don't stop", "it is done"),
+    ("a list that is put first", "Until a, b and c pass, don't stop.", "a, b and c pass"),
+    ("before a stop", "All must be green before you stop, and look around before you begin.", "All must be green"),
+    ("twice before a stop", "All must be green before you ask or before you stop.", "All must be green before you ask or"),
+    ("a connective only as a part of a word", "Don't stop, beforehand or not. It ran until six.", ""),
+    ("two connectives", "Keep working, only stop when all is green before noon.", "all is green before noon"),
+    ("two of the same", "Don't stop until all is green, unless it burns.", "all is green, unless it burns"),
+    ("noon is no condition", "Don't stop until noon.", ""), ("nor is midnight", "Don't stop until midnight.", ""),
+    ("nor is a time", "Don't stop until 18:00.", ""), ("a number is one", "Don't stop until 5 of them pass.", "5 of them pass"),
+    ("a time after a time", "Work on it for 2 hours, don't stop until noon.", "noon"),
+    ("what follows", "Don't stop until it works, then report.", "it works"),
+    ("German", "H\u00f6r nicht auf bis alles gr\u00fcn ist.", "alles gr\u00fcn ist"),
+    ("Chinese", "\u76f4\u5230\u5168\u90e8\u901a\u8fc7,\u4e0d\u8981\u505c", "\u5168\u90e8\u901a\u8fc7")))
+def test_a_condition_is_found(text, condition):
+    heard = sc.read_prompt(text, False)
+    assert heard["intent"] == "arm" and heard["condition"] == condition
+
+
+@pytest.mark.parametrize("text, entries", rows(
+    ("a list", ":\n- port a\n- port b", ("port a", "port b")), ("numbers", ":\n1. a\n2) b", ("a", "b")),
+    ("a space behind the colon", ": \n- a", ("a",)), ("an empty line before it", ":\n\n- a", ("a",)),
+    ("no colon", "\n- a", ()), ("boxes", ":\n- [ ] a\n- [x] b\n- [X] c\n* d", ("a", "d")),
+    ("an entry of two lines", ":\n- a\n b\n\tc\n- d", ("a b c", "d")), ("what follows it", ":\n- a\nX\n- b", ("a",)),
+    ("the second line of a ticked entry", ":\n- [x] a\n  b\n- c", ("c",)), ("no list at all", ":\n a\n- b", ()),
+    ("an empty line within", ":\n- a\n\n- b", ("a", "b")),
+    ("too long a list", ":" + "\n- a" * 101, ("a",) * 100)))
+def test_the_entries_of_a_list_are_items(text, entries):
+    text = "Don't stop until these are done" + text
+    assert sc.items(text, sc.judged(text), sc.sentences(sc.judged(text))[0]) == entries
+
+
+def test_a_condition_of_a_phrase_of_one_s_own_is_its_sentence_s():
+    heard = sc.read_prompt("Until it works (all of it)! go on", False, {"arm": ["! go on"]})
+    assert (heard["rule"], heard["condition"]) == ("own.arm", "it works (all of it)")
+    heard = sc.read_prompt("!!!", False, {"arm": ["!!!"]})
+    assert (heard["rule"], heard["condition"]) == ("own.arm", "")
+
+
+@pytest.mark.parametrize("text, found", rows(
+    ("nobody there, and all of it", "a b", [(0, 3)]), ("the other way round", "b a", [(0, 3)]),
+    ("nobody there, and go on", "a d", [(0, 3)]), ("all of it, and persistence", "b c", [(0, 3)]),
+    ("all of it, and go on", "b d", []), ("persistence, and go on", "c d", []), ("one kind twice", "a a", []),
+    ("just close enough", "a" + " " * 199 + "b", [(0, 201)]), ("too far apart", "a" + " " * 200 + "b", []),
+    ("the first pair counts", "a b c", [(0, 3)]), ("the earlier of two", "c a b", [(0, 3)]),
+    ("at the beginning of a line", "x\na b", [(2, 5)])))
+def test_two_kinds_of_cues_stand_close_together(text, found):
+    import re
+    spans = sc.cue_spans(re.compile("(a)|(b)|(c)|(d)"), text, sc.sentences(text))
+    assert [(start, end) for _, start, end, _ in spans] == found
+
+
+@pytest.mark.parametrize("text, gated, own, may", rows(
+    ("a command", "  contract: status", False, None, True), ("a command of the plugin", "/contract", False, None, True),
+    ("nothing", "rename it", True, None, False), ("a release without a contract", "enough", False, None, False),
+    ("a release with one", "enough", True, None, True), ("one's own release", "zap", True, {"disarm": ["zap"]}, True),
+    ("one's own release without a contract", "zap", False, {"disarm": ["zap"]}, False)))
+def test_a_prompt_may_matter(text, gated, own, may):
+    assert sc.may_matter(text, gated, own) is may
 
 
 def test_of_a_long_prompt_both_ends_are_read():
