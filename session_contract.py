@@ -3533,12 +3533,11 @@ def present(needs, low):
 
 def candidates(low, gated):
     """The rules that may hold for the text LOW, by their needs alone."""
-    low, found, latin = "\n" + low.lstrip(), [], low.isascii()
+    low, found = "\n" + low.lstrip(), []
     for rule in INTENT_RULES:
-        if (gated or rule[0][:3] == "arm") and not (latin and rule[2][0] > "\u2e80"):
-            read = low[:200] if rule[1] in ("whole", "first") else low
-            if (rule[1] != "whole" or len(low) < 200) and present(rule[2], read):
-                found.append(rule)
+        read = low[:200] if rule[1] in ("whole", "first") else low
+        if (gated or rule[0][:3] == "arm") and (rule[1] != "whole" or read == low) and present(rule[2], read):
+            found.append(rule)
     return found
 
 
@@ -3577,11 +3576,11 @@ def read_prompt(text, gated, own=None, off=()):
     hits = sorted(hits + own_phrases(low, gated, own), key=lambda hit: hit[2:4])
     answer["question"] = is_question(low, parts)
     answer["excused"] = tuple((rule, moved(a), moved(b), why) for rule, a, b, why in excused)
-    whole = [hit for hit in hits if hit[0] in ("disarm.whole", "disarm.cjk")]
-    for rule, intent, start, end, _ in whole or hits[-1:]:
+    if hits:
+        rule, intent, start, end, _ = hits[-1]
         answer.update(intent=intent, rule=rule, start=moved(start), end=moved(end))
-        if intent == "arm":
-            answer.update(terms(text, low, parts, [hit for hit in hits[::-1] if hit[1] == "arm"]))
+    if answer["intent"] == "arm":
+        answer.update(terms(text, low, parts, [hit for hit in hits[::-1] if hit[1] == "arm"]))
     return answer
 
 
@@ -3606,9 +3605,9 @@ def ends_of(text):
     if len(text) <= READ_HEAD + READ_TAIL:
         return text, int
     gone = len(text) - READ_HEAD - READ_TAIL
-    # A fence that was opened or closed in what is left out is put back, so that the tail is read as it stands.
-    joint = "\n```\n" if text.count("\n```", READ_HEAD - 5, len(text) - READ_TAIL) % 2 else "\n"
-    return text[:READ_HEAD - len(joint)] + joint + text[-READ_TAIL:], lambda at: at if at < READ_HEAD else at + gone
+    # A fence that was opened or closed in what is left out, or cut, is put back: the tail is read as it stands.
+    joint = "\n```\n" if text.count("\n```", READ_HEAD - 8, len(text) - READ_TAIL + 3) % 2 else "\n" * 5
+    return text[:READ_HEAD - 5] + joint + text[-READ_TAIL:], lambda at: at if at < READ_HEAD else at + gone
 
 
 def judged(text):
@@ -3667,7 +3666,7 @@ def compiled(pattern):
 def find_hits(low, parts, rules):
     """(rule, intent, start, end, at) for each hit of RULES, and what looked like one: (rule, start, end, excuse)."""
     hits, excused, cache = [], [], {}
-    for rule in rules if parts else ():
+    for rule in rules:
         # A second rule of the same intent adds nothing to a sentence, and compiling it is dear.
         intent = rule[0].split(".")[0]
         same = [hit[2] for hit in hits if hit[1] == intent]
@@ -3875,7 +3874,7 @@ def is_question(low, parts):
         return False
     start, end, past = parts[-1]
     words = [word.strip(",.!?:") for word in low[start:end].split(None, 12)[:12]]
-    while words and "|" + words[0] + "|" in OPENERS + "|hold|":
+    while words and "|" + words[0] + "|" in OPENERS:
         words.pop(0)
     asking = any("|" + " ".join(words[:n]) + "|" in LEAVE for n in (1, 2, 3, 4))
     if words and words[0] in ("can", "could", "would", "will") and not asking:

@@ -544,6 +544,10 @@ def test_phrases_of_one_s_own_hit_where_they_stand_last():
     ("two tags", "<command-name>/x</command-name><command-args>y</command-args>z", " " * 61 + "z"),
     ("the same tag twice", "<bash-input>a</bash-input>b<bash-input>c</bash-input>d", " " * 26 + "b" + " " * 26 + "d"),
     ("a tag of a person's", "<b>a</b>", "<b>a</b>"),
+    ("three tags", "<bash-input>a</bash-input>b<bash-input>c</bash-input>d<bash-input>e</bash-input>",
+     " " * 26 + "b" + " " * 26 + "d" + " " * 26),
+    ("a tag that was closed before", "</bash-input> a <bash-input>b", "</bash-input> a" + " " * 14),
+    ("an interruption behind spaces", "  [Request interrupted by user] a[0]", " " * 32 + "a[0]"),
     ("an interruption", "[Request interrupted by user] stop", " " * 30 + "stop"),
     ("an interruption in words", "a [Request interrupted by user] b", "a [Request interrupted by user] b")))
 def test_the_human_part_of_a_prompt(text, part):
@@ -559,7 +563,8 @@ def test_the_human_part_of_a_prompt(text, part):
     ("contract: frob now", ("?", "frob")), ("contract: " + "x" * 50, ("?", "x" * 40)),
     ("contract: resume\nand more", ("resume",)), ("  contract: away ", ("away",)), ("my contract: stop", ()),
     ("\uff43ontract: stop", ("stop",)), ("/contract: status.", ("status",)),
-    ("contract: \u201cstop\u201d", ("?", "\u201cstop\u201d"))])
+    ("contract: \u201cstop\u201d", ("?", "\u201cstop\u201d")), ("contract: Xray", ("?", "Xray")),
+    ("contract: arm it works\nand more", ("arm", "it works"))])
 def test_the_language_free_form_is_read(text, command):
     assert sc.read_command(text) == command
 
@@ -587,7 +592,11 @@ def test_a_number_is_read(word, number):
     ("why?", True), ("can you fix it?", False), ("could you?", False), ("what is left", True), ("fix it", False),
     ("fix it. why?", True), ("is it done? ", True), ("hold on, why?", True), ("ok so what is it", True),
     ("\u4f60\u597d\u5417", True), ("", False), ("please can you stop?", False), ("where are we", True),
-    ("tell me. what is left", False), ("will it", True), ("will you", False), ("why? fix it", False)])
+    ("tell me. what is left", False), ("will it", True), ("will you", False), ("why? fix it", False),
+    ("ok, so, what is it", True), ("what is the name of the file that they said would be in the folder of logs", True),
+    ("do you like it", True), ("can you tell me the name", True), ("can you please explain it", True),
+    ("would you fix it?", False), ("will you fix it?", False), ("\u4f60\u597d\u5417 ", True),
+    ("\u600e\u4e48\u529e\u5462", True), ("\u3067\u304d\u307e\u3059\u304b", True), ("\ud560\uae4c", True)])
 def test_a_prompt_is_a_question(text, asks):
     low = sc.judged(text)
     assert sc.is_question(low, sc.sentences(low)) is asks
@@ -613,6 +622,8 @@ OWN = {"arm": ["Full steam", " "], "disarm": ["basta"]}
     ("behind a longer word", "awful full steamer", True, OWN, []),
     ("glued at the front", "xfull steam", True, OWN, []),
     ("once inside and once whole", "full steamer, full steam", True, OWN, [("own.arm", "arm", 14, 24, 14)]),
+    ("twice", "full steam, full steam", True, OWN, [("own.arm", "arm", 0, 10, 0)]),
+    ("once inside and twice whole", "xbasta basta basta", True, OWN, [("own.disarm", "disarm", 7, 12, 7)]),
     ("a release without a contract", "basta", False, OWN, []),
     ("a release with one", "basta", True, OWN, [("own.disarm", "disarm", 0, 5, 0)]),
     ("without word boundaries", "\u7ee7\u7eed\u5427", True, {"arm": ["\u7ee7\u7eed"]}, [("own.arm", "arm", 0, 2, 0)]),
@@ -623,7 +634,7 @@ def test_a_phrase_of_one_s_own_is_found(text, gated, own, found):
 
 @pytest.mark.parametrize("text, low", [
     ("ABC", "abc"), ("\uff21\uff22\u3000x\u00a0\u2019\u2018\u02bc", "ab x '''"), ("\u0130X", "\u0130x"),
-    ("\u00c4" + MARK, "\u00e4" + sc.SHOWN), ("\uff5e", "~"), ("\uff01", "!")])
+    ("\u00c4" + MARK, "\u00e4" + sc.SHOWN), ("\uff5e", "~"), ("\uff5f", "\uff5f"), ("\uff01", "!")])
 def test_a_text_in_plain_letters_is_as_long_as_before(text, low):
     assert sc.plain(text) == low and len(low) == len(text)
 
@@ -704,10 +715,131 @@ def test_of_a_long_prompt_both_ends_are_read():
     whole = "a" * (head + tail)
     assert sc.ends_of(whole) == (whole, int)
     text, moved = sc.ends_of("a" * head + "b" * 1000 + "c" * tail)
-    assert text == "a" * (head - 1) + "\n" + "c" * tail and len(text) == head + tail
+    assert text == "a" * (head - 5) + "\n" * 5 + "c" * tail and len(text) == head + tail
     assert [moved(at) for at in (0, head - 1, head, head + 5)] == [0, head - 1, head + 1000, head + 1005]
     text, moved = sc.ends_of("a" * head + "b" * 500 + "\n```" + "b" * 496 + "c" * tail)
     assert text == "a" * (head - 5) + "\n```\n" + "c" * tail
+
+
+HEAD, TAIL = sc.READ_HEAD, sc.READ_TAIL
+
+
+@pytest.mark.parametrize("fences, odd", rows(
+    ("none", (), False), ("one", (HEAD + 50,), True), ("two", (HEAD + 50, HEAD + 90), False),
+    ("three", (HEAD + 50, HEAD + 90, HEAD + 130), True), ("one in the head", (10,), False),
+    ("one at the head's end", (HEAD - 9,), False), ("one that is cut there", (HEAD - 8,), True),
+    ("one in the tail", (HEAD + 600,), False), ("one that is cut there too", (HEAD + 599,), True),
+    ("one in both ends", (10, HEAD + 700), False)))
+def test_a_fence_in_what_is_left_out_of_a_long_prompt_is_put_back(fences, odd):
+    text = list("a" * (HEAD + 600 + TAIL))
+    for at in fences:
+        text[at:at + 4] = "\n```"
+    assert sc.ends_of("".join(text))[0][HEAD - 5:HEAD] == ("\n```\n" if odd else "\n" * 5)
+
+
+def spans(scope, needs, text, pattern=""):
+    """Where a rule of one's own holds in TEXT: [(start, end, where its pattern begins)]."""
+    low = sc.judged(text)
+    return [found[1:] for found in sc.rule_spans(("arm.x", scope, needs, pattern or needs, ""), low, sc.sentences(low))]
+
+
+@pytest.mark.parametrize("scope, needs, text, found", rows(
+    ("whole words only", "within", "stop", "nonstop", []), ("of CJK any place", "within", "\u505c", "x\u505c", [(1, 2, 1)]),
+    ("each sentence once", "within", "go", "a. go. go", [(3, 5, 3), (7, 9, 7)]),
+    ("in the first sentence", "first", "wait", "ok, wait", [(4, 8, 4)]),
+    ("behind openers", "first", "wait", "ok. wait", [(4, 8, 4)]), ("not in the third", "first", "wait", "ok. so. wait", []),
+    ("not behind another sentence", "first", "wait", "foo. wait", []),
+    ("the whole prompt", "whole", "stop", "ok, stop!", [(4, 8, 4)]), ("not its end", "whole", "stop", "foo. stop", []),
+    ("where a clause begins", "clause", "stop", "the stop, stop", [(10, 14, 10)]),
+    ("where a sentence begins", "start", "stop", "the stop, stop", []),
+    ("behind a verb", "go", "until", "continue until", [(0, 14, 9)]), ("without one", "go", "until", "jump until", []),
+    ("nothing but verbs", "go", "work", "continue work", [(0, 13, 9)]), ("the verb itself", "go", "continue", "continue on", []),
+    ("behind two spaces", "go", "until", "please  continue until", [(8, 22, 17)]),
+    ("behind a comma", "go", "until", "ok, continue until", [(4, 18, 13)]),
+    ("as far behind as it may", "go", "until", "continue " + "x" * 150 + " until", [(0, 165, 160)]),
+    ("too far behind", "go", "until", "continue " + "x" * 151 + " until", [])))
+def test_a_rule_holds_where_its_scope_says(scope, needs, text, found):
+    assert spans(scope, needs, text) == found
+
+
+def test_a_rule_of_the_whole_prompt_holds_at_its_last_group():
+    assert spans("prompt", "go", "a. go. b", "(g)o") == [(3, 5, 3)] and spans("prompt", "go", "a. b", "(g)o") == []
+
+
+@pytest.mark.parametrize("text, at, led", rows(
+    ("openers all the way", "ok " * 30 + "wait", 90, True), ("not all the way", " " + "ok " * 30 + "wait", 91, False),
+    ("the number of an entry", "1. wait", 3, True), ("with a bracket", "2) wait", 3, True), ("a letter", "x. wait", 3, False)))
+def test_only_openers_lead_in(text, at, led):
+    assert sc.led(text, 0, at, False) is led
+
+
+@pytest.mark.parametrize("text, why", rows(
+    ("a line of a log", "one\ntwo\n[12:00:01] keep going", "log"), ("an entry", "requirements:\n- keep going", "arm.list"),
+    ("a number", "requirements:\n1. keep going", "arm.list"), ("a star", "requirements:\n* keep going", "arm.list"),
+    ("a plus", "requirements:\n+ keep going", "arm.list"), ("a dot", "requirements:\n\u2022 keep going", "arm.list"),
+    ("no entry", "requirements:\nkeep going", ""), ("further down", "build it.\n\nrequirements:\n- keep going", "arm.list"),
+    ("told in the middle", "yesterday she told me to keep going", "arm.told"), ("an order", "keep going", "")))
+def test_an_order_is_excused(text, why):
+    at = text.find("keep going")
+    part = next(part for part in sc.sentences(text) if part[0] <= at < part[2])
+    assert sc.excuse_of("arm.keep-going", text, part, (at, at, at + 10), {}) == why
+
+
+THREE = (("arm.x", "within", "go", "go", ""), ("arm.y", "within", "on", r"o\b|on", ""), ("disarm.z", "within", "on", "on", ""))
+
+
+@pytest.mark.parametrize("text, found", rows(
+    ("one sentence", "go on", ["arm.x 0", "disarm.z 3"]), ("a second without the word", "go on. it no", ["arm.x 0", "disarm.z 3"]),
+    ("a second with the word", "go on. on it", ["arm.x 0", "arm.y 3", "arm.y 7", "disarm.z 3", "disarm.z 7"]),
+    ("the word only in a second", "go. x on", ["arm.x 0", "arm.y 6", "disarm.z 6"]), ("nothing", "zero", [])))
+def test_a_second_rule_of_an_intent_is_tried_where_it_adds_something(text, found):
+    hits, excused = sc.find_hits(text, sc.sentences(text), THREE)
+    assert [f"{rule} {start}" for rule, _, start, _, _ in hits] == found and excused == []
+
+
+@pytest.mark.parametrize("text, gated, rules", rows(
+    ("a stop word and a little more", "stop" + "x" * 195, True, "disarm.whole disarm.stop disarm.there"),
+    ("a stop word and too much more", "stop" + "x" * 196, True, "disarm.stop disarm.there"),
+    ("a word at the end of what is looked at first", "x" * 195 + "hold", True, "pause.hold-on"),
+    ("a word behind it", "x" * 196 + "hold", True, ""), ("at a line's beginning", "until x", True, "arm.until"),
+    ("behind white space", "\tuntil x", True, "arm.until"), ("a release without a contract", "stop", False, "")))
+def test_the_rules_that_may_hold(text, gated, rules):
+    assert " ".join(rule[0] for rule in sc.candidates(text, gated)) == rules
+
+
+@pytest.mark.parametrize("text, low", rows(
+    ("one quoted word", "'stop'", " stop "), ("curly", "\u201cstop\u201d", " stop "), ("of CJK", "\u300c\u505c\u300d", " \u505c "),
+    ("plain", '"stop"', " stop "), ("two words", '"stop it"', "_" * 9), ("a digit first", '"5x"', "____"),
+    ("a digit last", '"x5"', "____"), ("a long word", '"' + "a" * 57 + '"', " " + "a" * 57 + " "),
+    ("too long a word", '"' + "a" * 58 + '"', "_" * 60), ("a table", "a\n| b | c |\nd", "a\n_________\nd"),
+    ("a tag", "<a>x</a> y <a>z</a>", "____</a> y ____</a>"), ("a tag within", "<a><b>c</b></a> x </b>", "___________</a> x </b>"),
+    ("a tag that was closed before", "</a> x <a>y</a>", "</a> x ____</a>"), ("an open tag", "<a>x", "<a>x")))
+def test_what_is_only_shown_is_set_aside(text, low):
+    assert sc.judged(text).replace(sc.SHOWN, "_") == low
+
+
+def test_all_that_a_prompt_means():
+    nothing = sc.NOTHING_HEARD
+    assert sc.read_prompt("rename it", True) == nothing
+    assert sc.read_prompt("contract: stop", True) == {**nothing, "intent": "command", "command": ("stop",), "end": 14}
+    assert sc.read_prompt("Please stop.", True) == {
+        **nothing, "intent": "disarm", "rule": "disarm.whole", "start": 7, "end": 11}
+    assert sc.read_prompt("the label says: keep going", False) == {
+        **nothing, "excused": (("arm.keep-going", 16, 26, "arm.told"),)}
+    assert sc.read_prompt("Don't stop until it is green. Actually, stop.", True) == {
+        **nothing, "intent": "disarm", "rule": "disarm.there", "start": 40, "end": 44}
+
+
+def test_a_prompt_s_last_word_counts_and_its_last_condition():
+    assert sc.read_prompt("go on and on", True, {"arm": ["go on and on"], "pause": ["and"]})["intent"] == "pause"
+    assert sc.read_prompt("Keep going until A is done. Don't stop until B is done.", True)["condition"] == "B is done"
+    assert sc.read_prompt("Keep going until A is done. Don't stop.", True)["condition"] == "A is done"
+
+
+def test_of_one_s_own_rules_and_phrases():
+    assert sc.read_prompt("stop", True, None, ("disarm.whole",))["rule"] == "disarm.stop"
+    assert sc.read_prompt("zap", True, {"disarm": ["zap"]})["intent"] == "disarm"
+    assert sc.read_prompt("zap", False, {"disarm": ["zap"]})["intent"] == ""
 
 
 # --- deciding: the steps --------------------------------------------------------------------------
