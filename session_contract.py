@@ -346,10 +346,10 @@ def close(fd):
 
 
 class JsonDialect:
-    """What the C scanner of the json module asks its caller for (CPython 3.9 to 3.14)."""
+    """What the C scanner of the json module asks its caller for (CPython 3.9 to 3.15)."""
 
     strict = False      # a raw control character is no reason to lose a line
-    object_hook, object_pairs_hook = None, None
+    object_hook, object_pairs_hook, array_hook = None, None, None       # the last since 3.15
     parse_float, parse_int, parse_constant = float, int, None
 
 
