@@ -634,7 +634,7 @@ RULES = (
     ("permission.proceed", "permission", "closing?", (
         ("ready to |ready for |agree?|ok?|okay?", r"\b(?:ready (?:to|for)|agree|ok|okay)\b"),
         ("proceed|go ahead|move on|good to go|look good|looks good|look right|looks right|sound good|sounds good"
-         "|make sense|approve|work for you|works for you|happy with|objection", ""),
+         "|make sense|approve|work for you|works for you|happy with|objection|on board|agreed?|deal?", ""),
     ), "courtesy gated public your-hands", "asks whether it may proceed"),
     ("permission.question", "permission", "final?", (
         ("?", r"\?\W{0,8}$|\?[^?]{0,40}\)"),
@@ -646,9 +646,10 @@ RULES = (
          r"(?:^|\b(?:just|simply|only|please|to|you|and) |[,:;] ?)say (?:\ufffc|go|yes|so|[b-d1-4]\b"
          r"|a (?:or|and|for)\b)[^.?]{0,60} (?:and|or|i'll|i will|first|to) "
          r"|\bsay (?:which|if)\b[^.?]{0,60} (?:first|next)\b"),
-        ("give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok|hint|steer|sign|shout)"),
+        ("give me ", "give me (?:the|a|your) (?:word|go|green|nod|thumbs|ok|hint|steer|sign|shout(?! (?:if|with)))"),
         ("let me know and i", r"(?:^|[.:;!—–-] ?|please |just )let me know and i(?![^\n]{0,200} instead)"),
-        ("tell me which", "tell me which[^.?]{0,40}(?: and i|$|[.])"),
+        ("tell me which", r"tell me which(?! (?:\w+ ){1,3}(?:was|is|were|are|did|does)\b)[^.?]{0,40}(?: and i|$|[.])"),
+        ("tell me ", r"tell me (?:\d|[a-d])\b[^.?]{0,20} (?:or|and)\b"),
         ("reply |type |answer ",
          r"\b(?:reply|type|answer) (?:with )?(?:(?:\ufffc|yes|ok|go)(?: to| and|[.,])|[b-d1-9]\b"
          r"|a (?:or|and|for)\b)"),
@@ -685,6 +686,9 @@ RULES = (
         ("approve and i|confirm and i|please approve|if approved|otherwise i'll start|otherwise i'll go"
          "|otherwise i'll proceed|otherwise i'll begin", ""),
         ("if yes|if so", r"\bif (?:yes|so)[,:] (?:then )?(?:i|we|please)\b"),
+        ("if you're |if you are ",
+         r"\bif you(?:'re| are) (?:fine|ok|okay|happy|good|cool|alright|comfortable"
+         r"|on board)\b[^?]{0,60}, (?:then )?(?:i|we)(?:'ll| will| can)\b"),
         ("if that|if this|if it ",
          r"\bif (?:that|this|it)(?:'s| is|(?: \w+)? (?:works|sounds|looks|suits|fits))\b[^.?]{0,40}, (?:then )?(?:i"
          r"|we)(?:'ll| will| can)\b"),
@@ -713,6 +717,7 @@ RULES = (
     ("permission.let-me-know", "permission", "closing", (
         ("me know if|me know whether|tell me if |tell me whether",
          r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should"
+         r"|you want me to (?:commit|start|go|do|continue|proceed)\b"
          "|(?:that|this|it)(?:'s| is| looks| seems| sounds| works)? (?:ok|okay|fine|good|right|alright|acceptable)"
          r"|(?:this|that|the) (?:plan|approach|design)|(?:works|suits|fits|helps)\b[^.?]{0,30} and i(?:'ll| will"
          "| can)|works for you|sounds|to (?:proceed|continue|go|start|implement|fix|tackle|build|take|keep|carry"
@@ -747,9 +752,10 @@ RULES = (
         ("would you|do you |want me|should |shall |do we |which ",
          r"^[^\n]{0,300}\b(?:would you (?:also |rather )?(?:like|prefer)|do you (?:also )?(?:want|prefer)|want me"
          r"|(?:should|shall) i|which (?:one|of|approach|option|way))\b[^\n]{0,120}\n"
-         r"|^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should|shall|do we|which)\b[^\n]{0,120}[:?]\n"),
+         r"|^(?:[^\n]{0,200}[.!:;,—–-] )?(?:so |and |but )?(?:should(?! (?:be|have|also|not)\b)|shall|do we"
+         r"|which)\b[^\n]{0,120}[:?]\n"),
         ("i can|i could|we can|we could",
-         r"^(?:[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, )?(?:i|we) (?:can"
+         r"^(?:[^\n]{0,200}(?:if you(?:'d)? (?:want|like)[^\n]{0,80}, |[.!] ))?(?:i|we) (?:can"
          r"|could)(?: (?:now|either|next|also|do either))?:\n"
          r"|^[^\n]{0,200}if you(?:'d)? (?:want|like)[^\n]{0,80}, (?:i|we) (?:can|could)\b[^\n]{0,80}\n"),
         (" or&?", r"\bor\n[^\n]{0,300}\?\W{0,4}(?:\n|$)"),
@@ -835,6 +841,7 @@ RULES = (
         ("next is|next up|next are|next comes|next would be|next will be|next on |up next|next:",
          r"^next(?: up)? (?:is|are|comes|on|would be|will be)\b|^(?:up next|next up|next)(?::|,)"
          r"|^next up\b(?! after)|[,;—–-] (?:then )?next (?:is|are) the"),
+        ("next session|next turn|next time|next sitting", "^next (?:session|turn|time|sitting)(?:,|:)"),
         ("next ",
          "^(?:the |my |our )?next (?:focus|task|action|priority|item|target|milestone|step|phase|batch|thing|piece"
          r"|move|stop|up|one)s?(?: to \w+)?(?: is\b(?! (?:for you|not|yours|scheduled|planned))|:(?! ?$))"),
@@ -849,6 +856,7 @@ RULES = (
         ("then i'll", r"^(?:and )?then i'll\b"),
         ("more to come|after that i|plan from here|back to ",
          r"\bmore to come|^after that i(?:'ll| will|'m)\b|^plan from here|^(?:\w+[,.:] )?back to (?:the|work|it)\b"),
+        ("follows", r"^(?:phase|stage|step|part|pass|batch|milestone|wave|round) \w{1,5}\b[^.?]{0,100}\bfollows\W?$"),
         ("now to |follows now|follow now|follows next|follow next",
          r"^now to (?:find|see|check|fix|write|port|test|run|look|do|get|make|build|add)\b"
          r"|\bfollows? (?:now|next)\W?$"),
@@ -902,8 +910,8 @@ RULES = (
     ("continuing.next-phase", "continuing", "paragraph", (
         ("phase |stage |step |part |milestone |batch |wave |task ",
          r"^(?:\w+ \w+, |then )?(?:the )?(?:next )?(?:phase|stage|step|part|milestone|batch|wave|task) (?:\d[\w.]*"
-         r"|two|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|would be"
-         r"|can (?:now )?(?:start|begin))\b"),
+         r"|two|three|four|five)(?: \([^)]{0,60}\))? (?:is (?:the|where|now)|will|covers|comes|brings|adds"
+         r"|introduces|handles|takes|tackles|starts|begins|would be|can (?:now )?(?:start|begin))\b"),
     ), "gated handed-over offer", "names the next stage of its own plan and stops before it"),
     ("continuing.intent", "continuing", "closing", (
         ("i plan to|i intend to|i'd start |i'd begin |i would start |my plan is to|the plan is to|first step is"
@@ -945,7 +953,8 @@ RULES = (
         ("remain| left&task|step|phase|stage|todo|item|thing|piece|part| of ",
          r"(?<![\w,.])(?:one|{num}) (?:\w+ ){0,2}(?:tasks?|steps?|phases?|stages?|todos?|items?|things?|pieces?"
          r"|parts?) (?:still )?(?:remains?\b|(?:is |are )?left\b)"
-         r"|(?<![\w,./])(?:one|{num}) (?:of|out of) (?:the )?\d[^.?]{0,40} (?:remain|left)\b"),
+         r"|(?<![\w,./])(?:one|{num}) (?:of|out of) (?:the )?\d(?![^.?]*\b(?:how|what)\b)[^.?]{0,40} (?:remain"
+         r"|left)\b"),
     ), "none-left disposed reviewed", "counts work that is not done"),
     ("remaining.bare-count", "remaining", "ending", (
         ("remain| left|outstanding|pending",
@@ -956,7 +965,9 @@ RULES = (
          "^(?:what |still )?(?:remaining|remains)(?: (?:(?:from|in|on|for|after|before) [^:.]{0,40}|{work}))?(?: is"
          r"| are)?:|^(?:the )?remaining (?:\w+ )?(?:work|tasks?|steps?|pieces?|parts?) (?:is|are)\b"
          r"|^what(?:'s| is)? (?:still )?remains?\b(?! of)"),
-        ("left", r"^{work} left(?: to do)?:|^what(?:'s| is)(?: still)? left\b(?! (?:in|of) )|^left(?: to \w+|:)"),
+        ("left",
+         r"^{work} left(?: to do)?:|^what(?:'s| is)(?: still)? left\b(?:(?! (?:in|of) )| in [^.?]{0,40} are\b)"
+         r"|^left(?: to \w+|:)"),
         ("what's |what is |what i ",
          r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding|needed)\b"
          "|^what i (?:haven't|have not|didn't|left out|skipped)"),
@@ -966,7 +977,8 @@ RULES = (
          r"|started)\b(?!.*\b(?:before|because|when|until)\b)"),
         ("that leaves|that just leaves|that only leaves|todo:|todos:|still to come", "^(?:that|todos?:|still)"),
         ("still ",
-         r"^still (?:open|to do|to \w+:|ahead|pending|outstanding|missing|needed|todo|left|unfinished)(?!\w)"),
+         r"^still (?:carrying|lacking|missing|failing|needing|using)\b[^.?]{0,40}:"
+         r"|^still (?:open|to do|to \w+:|ahead|pending|outstanding|missing|needed|todo|left|unfinished)(?!\w)"),
         ("not ",
          r"^not (?:yet )?{done}(?: yet)?(?::| is\b| are\b)|^not (?:begun|started|touched|implemented)(?: yet)?\W?$"),
         ("open |missing |outstanding", "^(?:open|missing|outstanding)(?: ends| {work})?(?: to [^:]{0,40})?:"),
@@ -1036,6 +1048,8 @@ RULES = (
          r"|\bi(?:'ve| have)? (?:left|left out|skipped|postponed|parked|put off)\b[^.?]{0,60}\bfor (?:now|later"
          r"|(?:a|the) (?:next|follow-up|later))\b"),
         ("nothing so far|nothing yet", r"(?:^|[:—–,-] ?)nothing (?:so far|yet)\b"),
+        ("planned|scheduled|slated|earmarked",
+         r"\b(?:planned|scheduled|slated|earmarked) for (?:the|a) (?:second|next|later|other|following|last)\b"),
         ("for the next|for a later|for the second|for the following",
          r"\bfor (?:the|a) (?:next|second|later|following) {turn}\b"),
         ("everything |all |every &but |except|apart from|other than",
@@ -1191,14 +1205,15 @@ RULES = (
     ), "product none-left", "gives its own context as the reason to end"),
     ("capacity.fresh-session", "capacity", "ending", (
         ("session|conversation|fresh context|fresh start|chat|new thread",
-         r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand\w*|defer\w*|sav(?:e|ing)|do|tackle|start\w*"
-         r"|suggest\w*|recommend\w*|finish|rest|remain\w+|take|let)\b[^.]{0,80} (?:fresh|new|next|another|separate"
-         r"|later|future|follow-up) (?:session|context|conversation|chat|thread|start)\b"
-         r"|\b(?:fresh|new|next|another|later) (?:session|conversation|chat|thread|context) (?:can|could|should"
-         r"|will|to|picks?) (?:then )?(?:pick|continue|resume|take|start|carry|finish|up)\b"
-         r"|\b(?:fresh|clean|new) (?:session|conversation|chat|thread|context) would (?:be|do|make|serve|suit)\b"
-         r"|\b(?:do|finish|leave|continue|tackle|rather|better|best)\b[^.]{0,80} in a clean (?:session|chat|context"
-         r"|conversation)\b|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"),
+         r"\b(?:best|better|pick\w*|continue|resume|lea\w+|hand(?:s|ed|ing)? (?:it|this|the|off|over)|defer\w*"
+         r"|sav(?:e|ing)|do|tackle|start\w*|suggest\w*|recommend\w*|finish|rest|remain\w+|take"
+         r"|let)\b[^.]{0,80} (?:fresh|new|next|another|separate|later|future|follow-up) (?:session|context"
+         r"|conversation|chat|thread|start)\b|\b(?:fresh|new|next|another|later) (?:session|conversation|chat"
+         "|thread|context) (?:can|could|should|will|to|picks?) (?:then )?(?:pick|continue|resume|take|start|carry"
+         r"|finish|up)\b|\b(?:fresh|clean|new) (?:session|conversation|chat|thread|context) would (?:be|do|make"
+         r"|serve|suit)\b|\b(?:do|finish|leave|continue|tackle|rather|better"
+         r"|best)\b[^.]{0,80} in a clean (?:session|chat|context|conversation)\b"
+         r"|\b(?:start|open|begin)\w* a (?:new|fresh) one\b"),
     ), "product disposed", "leaves the rest to another session"),
     ("capacity.stopping-point", "capacity", "ending", (
         ("stopping point|to stop|to pause|a break|to break|to wrap|natural break|checkpoint",
@@ -1223,7 +1238,9 @@ EXCUSES = (
         ("anything else|any other|any further|any more|any specific|any questions|any issues|any problems"
          "|any adjustments|any changes|any clarification|something else|what else",
          r"^(?!.*\b(?:commit|or anything else)\b)"),
-        ("help with|help you with|i help|i assist|have questions|like to know|know more", ""),
+        ("help with|help you with|i help|i assist|have questions|like to know|know more|follow-up questions"
+         "|further questions", ""),
+        ("shout ", r"\bshout (?:if|with|when)\b"),
         ("make sense| help?|answer your", "^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense|help|answer)"),
     ), "is a polite closing"),
     ("your-words", "excuse", "unit", (
@@ -1271,7 +1288,7 @@ EXCUSES = (
          "|visit|type|send|share|upload|drop|start|launch|close|turn|switch|boot|quit|attach|ask|download|copy|fill"
          r"|scan)\b"),
         ("once you|after you|when you|as soon as you",
-         r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv|confirm|agre|decid|want|lik|preferr"
+         r"\b(?:once|after|when|as soon as) you(?:'ve| have)? (?!(?:approv|confirm|agre|decid|want|lik|preferr|pick"
          r"|answer|repli)ed)(?:\w+ed|done|set|run|put|sent|ran|plug|connect|enable|log\w*|re-?\w+|enter\w*"
          r"|install\w*|test\w*|add|upload|share|provide|paste|create|finish\w*|upgrade|get)\b"),
         ("if you",
@@ -1319,7 +1336,8 @@ EXCUSES = (
          r"|prove[sd]|brings|brought|removes?|removed|requires?|lets|where)\b"),
     ), "has the word as the subject of a statement"),
     ("standing", "excuse", "unit", (
-        ("from now on|whenever|going forward|in future|in the future|automatically|every time|each time|always", ""),
+        ("from now on|whenever|going forward|in future|in the future|automatically|every time|each time|always"
+         "|next scheduled|scheduled run", ""),
         ("future ", r"^future \w+"),
     ), "promises a habit and no next step"),
     ("asked", "excuse", "unit", (
@@ -1329,7 +1347,7 @@ EXCUSES = (
         ("you'll want|you will want|you can|you may|you might|you could|you should", ""),
     ), "tells the reader what to do"),
     ("offer", "excuse", "unit", (
-        ("let me know|should you ", ""),
+        ("let me know|should you |shout if|ping me if", ""),
         ("if ", r"(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b"),
     ), "is a conditional offer"),
     ("public", "person", "unit", (
@@ -1351,7 +1369,7 @@ EXCUSES = (
          r"|\byour (?:call|decision|choice) (?:on|from|of) (?:mon|tues|wednes|thurs|fri|yesterday|last|earlier)"),
     ), "cites a decision that was made"),
     ("answered", "excuse", "near", (
-        ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.! ]"),
+        ("?", r"\?[^\w(\[]{0,8}(?:yes|no|nope|sure)\b[,.!;:—– -]"),
     ), "answers the question itself"),
     ("none-left", "excuse", "unit", (
         ("0 ", r"(?<![\d.,/])0 (?:of|remain|left|fail|todo|open|pending|out|\w+ remain|\w+ left)"),
@@ -1365,8 +1383,9 @@ EXCUSES = (
         ("nothing ", r"\bnothing (?:from|more|else|left|further|to do)\b(?! (?:does|is|has|works))"),
     ), "says that nothing follows"),
     ("unchanged", "excuse", "unit", (
-        ("unchanged|untouched|the same|selected|remain valid|remain available|remain green|remain stable"
-         "|remain intact|remain in place|left untouched|left as ", ""),
+        ("the same", r"\bthe same(?:\W?$|[,;.]| (?:as|for|in both|everywhere|way)\b)"),
+        ("unchanged|untouched|selected|remain valid|remain available|remain green|remain stable|remain intact"
+         "|remain in place|left untouched|left as ", ""),
     ), "says that something stays as it is"),
     ("disposed", "excuse", "list", (
         ("out of scope|on purpose|not part of|someone else|owned by|assigned to|blocked by|kept for|don't fail"
@@ -1413,8 +1432,8 @@ EXCUSES = (
     ("blocker.cannot-be-undone", "blocker", "ending", (
         ("cannot be undone|can't be undone|cannot be taken back|can't be taken back|cannot be reversed"
          "|can't be reversed|no undo|no backup|unrecoverable|not recoverable|cannot be recovered|can't be recovered"
-         "|cannot be restored|can't be restored|no way back|irreversib|force-push|force push|permanently delete"
-         "|irrevocab|real money", ""),
+         "|cannot be restored|can't be restored|no way back|they're gone|it's gone|gone for good|no soft delete"
+         "|irreversib|force-push|force push|permanently delete|irrevocab|real money", ""),
         ("production|prod data|live data",
          r"\b(?:drop|delet|wip|overwrit|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?"),
         ("mail|message|notif|newsletter|invit",
@@ -1446,8 +1465,9 @@ EXCUSES = (
          r"|still )?running\b"),
         ("once |as soon as |when |until |as they |after ",
          r"\b(?:once|when|until|after|as soon as|as) (?:(?:the|all|both|its|their|each) )?(?:it|they|these|those|ci"
-         r"|\d+|(?!i\b|we\b|you\b)[\w-]+)(?: \w+)? (?:finish\w*|complet\w*|reports?|returns?|lands?"
-         r"|comes? (?:back|in)|(?:is|are) done|pass(?:es)?|exits?|responds?|arrives?)\b"),
+         r"|\d+|(?!i\b|we\b|you\b)[\w-]+)(?: \w+)?(?:'(?:s|re) (?:done|through|finished)"
+         r"| (?:finish\w*|complet\w*|reports?|returns?|lands?|comes? (?:back|in)"
+         r"|(?:is|are) (?:done|through|finished)|pass(?:es)?|exits?|responds?|arrives?))\b"),
     ), "waits for something that runs"),
 )
 # Rules of low confidence: logged and counted, never a reason to hold; but a plan told after no tool call at all holds.
@@ -2769,7 +2789,7 @@ def dump_json(value):
     """VALUE as one line of ASCII JSON, so that any text can be written in any locale."""
     try:
         import _json
-        encode = _json.make_encoder(None, str, _json.encode_basestring_ascii, None, ": ", ", ", False, False, True)
+        encode = _json.make_encoder(None, None, _json.encode_basestring_ascii, None, ": ", ", ", False, False, True)
         return "".join(encode(value, 0))
     except Exception:       # as above
         import json
@@ -3079,6 +3099,8 @@ def pipelines_in(command):
             at = (command + "\n").index("\n", at) - 1
         elif c == "&" and (word or "").endswith(">"):
             word += c                           # 2>&1
+        elif c == ">" and word and word.strip("012&>"):
+            words, word = [*words, word], c     # a redirection that is glued to the word before it
         elif c in " \t\n;&|()":             # the end is in it too
             words += [word] if word is not None else []
             word = None
@@ -3270,7 +3292,7 @@ def ends_here(text, at, begin, end):
         stop += 1
     if stop < end and not text[stop].isspace():
         return 0
-    words = text[max(begin, at - 8):at + 1].lower().split() if char == "." else ()
+    words = text[max(begin, at - 8):at + 1].lower().split()
     return 0 if words and words[-1].lstrip("(") in NOT_AN_END else stop
 
 
@@ -3361,7 +3383,7 @@ def fires(row, unit):
 
 def may_fire(row, text):
     """Whether a literal of ROW is anywhere in TEXT: the cheap test that spares the rest."""
-    return any(has(needs, text) for needs, _ in row[3])
+    return any(has(needs.replace("^", ""), text) for needs, _ in row[3])      # a unit may begin anywhere in it
 
 
 class Reading:
@@ -3476,7 +3498,7 @@ def read_turn(message, calls=None, own=None, off=(), whole=True):
     offset, tail = tail_of(message or "")
     low = tail.lower().replace("\u2019", "'").replace("*", "")
     other = looks_other(low)
-    low = " " + " ".join((folded(low) if other else low).split()) + " "
+    low = " ".join((folded(low) if other else low).split())
     rules = [row for row in RULES + (RULES_OTHER if other else ()) if row[0] not in off and may_fire(row, low)]
     excuses = EXCUSES + (EXCUSES_OTHER if other else ())
     if not rules and not own and not any(e[1] == "waits" and may_fire(e, low) for e in excuses):

@@ -43,6 +43,8 @@ def changed(before, after):
     ("what does not is cut at a word", "alpha beta gamma", 14, "alpha beta\u2026"),
     ("a word that is too long is cut", "x" * 30, 10, "x" * 9 + "\u2026"),
     ("a word that begins early is cut", "a " + "x" * 30, 10, "a " + "x" * 7 + "\u2026"),
+    ("a word that begins in the first half is cut", "x" * 12 + " " + "y" * 30, 30,
+     "x" * 12 + " " + "y" * 16 + "\u2026"),
     ("tags are broken, lines joined, control characters gone", "<b>\n\x00c\td", 200, "\u2039b\u203a c d"),
     ("no more than four times the limit is looked at", " " * 40 + "a", 10, "")))
 def test_a_text_as_one_line(text, limit, line):
@@ -64,6 +66,30 @@ def test_a_span_in_words(seconds, words):
     assert sc.span_words(seconds) == words
 
 
+@pytest.mark.parametrize("stamp, delay, at", rows(
+    ("a row with its time", "2027-01-15T08:00:00.123Z", 90, NOW + 90),
+    ("with a short time", "2027-01-15T08:00:00Z", 90, NOW + 90),
+    ("without a time", "", 90, 190), ("with an odd time", "yesterday", 90, 190),
+    ("much too late", "", 1 << 40, 100 + (1 << 31)),
+    ("beyond all numbers", "2027-01-15T08:00:00Z", 1 << 2000, 100 + (1 << 31))))
+def test_a_wakeup_fires_so_long_after_its_call(stamp, delay, at, monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        assert sc.wakes_at(stamp, delay, 100) == at
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_value_is_one_line_of_ascii():
+    assert sc.dump_json({"b": "\u00e9\n",
+      "a": [1, 2.5, None, True]}) == '{"b": "\\u00e9\\n", "a": [1, 2.5, null, true]}'
+    for odd in ({"a": b"x"}, {(1, 2): 3}):
+        with pytest.raises(TypeError):
+            sc.dump_json(odd)
+
+
 def test_a_fold_leaves_out_case_and_space():
     assert sc.fold("  A\n STRASSE\u00df ") == "a strassess"
 
@@ -81,7 +107,8 @@ def test_a_fold_leaves_out_case_and_space():
     ("no comment", "a#b", [[["a#b"]]]), ("an open quote", "a 'b", [[["a", "b"]]]),
     ("a comment behind another", "a # b\nc # d\ne", [[["a"]], [["c"]], [["e"]]]), ("an X", "aXb", [[["aXb"]]]),
     ("an escape at the start", r"\a", [[["a"]]]), ("joined streams", "a 2>&1 b", [[["a", "2>&1", "b"]]]),
-    ("a redirection", "a >f", [[["a", ">f"]]]),
+    ("a redirection", "a >f", [[["a", ">f"]]]), ("a glued redirection", "a b>f", [[["a", "b", ">f"]]]),
+    ("glued twice", "a b>>f", [[["a", "b", ">>f"]]]), ("with its number", "a 2>f", [[["a", "2>f"]]]),
     ("tabs", "a\tb", [[["a", "b"]]]), ("nothing", " ;; ", [])))
 def test_a_shell_line_as_pipelines(line, pipelines):
     assert sc.pipelines_in(line) == pipelines
@@ -91,6 +118,8 @@ def test_a_shell_line_as_pipelines(line, pipelines):
     ("a no-op", "echo a", True), ("a program", "make", False), ("a filtered no-op", "echo a | grep b", True),
     ("a no-op into a program", "echo a | sh", False), ("a filter alone", "grep a b", False),
     ("into a file", "echo a > f", False), ("into a file, glued", "echo a >f", False), ("appended", "echo a >>f", False),
+    ("glued to the word", "echo a>f", False), ("glued, into nothing", "echo a>/dev/null", True),
+    ("into a file named X", "echo a >X", False),
     ("errors into a file", "echo a 2>f", False), ("both into a file", "echo a &>f", False),
     ("into nothing", "echo a >/dev/null", True), ("into the error stream", "echo a >/dev/stderr", True),
     ("into the output", "echo a > /dev/stdout", True), ("joined", "echo a 2>&1", True),
@@ -184,6 +213,65 @@ def test_evidence_is_counted_from_its_place():
     assert sc.read_evidence([], sc.CONTRACT, 0) == sc.Evidence(readable=True, turn_calls=0)
 
 
+def test_text_is_no_call():
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "a"}]}}
+    assert sc.read_evidence(transcript(said, used("Bash", command="ls")), sc.CONTRACT, 20).turn_calls == 1
+
+
+@pytest.mark.parametrize("call, wakeup", rows(
+    ("at its time", {**used("ScheduleWakeup", delaySeconds=90), "timestamp": "T1"}, ("T1", 90)),
+    ("at no known time", used("ScheduleWakeup", delaySeconds=90), ("", 90)),
+    ("without a number", used("ScheduleWakeup", delaySeconds="90"), None),
+    ("without a delay", used("ScheduleWakeup"), None),
+    ("of another tool", used("Bash", delaySeconds=90), None)))
+def test_a_scheduled_wakeup_is_seen(call, wakeup):
+    assert sc.read_evidence(transcript(call, result()), sc.CONTRACT, 20).wakeup == wakeup
+
+
+def test_the_last_wakeup_counts_and_an_odd_one_takes_nothing_back():
+    calls = [row for number, delay in (("1", 90), ("2", 60), ("3", None))
+             for row in (used("ScheduleWakeup", number, delaySeconds=delay), result(number))]
+    assert sc.read_evidence(transcript(*calls), sc.CONTRACT, 60).wakeup == ("", 60)
+
+
+URL = "https://example.com/o/r/pull/7"
+
+
+def texts(*pieces):
+    return result(content=[{"type": "text", "text": piece} for piece in pieces])
+
+
+@pytest.mark.parametrize("rows_, since, found", rows(
+    ("the client's own record", [{"toolUseResult": {"gitOperation": {"pr": {"action": "created", "url": URL}}}}], 0,
+     ["pr " + URL]),
+    ("without an address", [{"toolUseResult": {"gitOperation": {"pr": {"action": "created", "number": 7}}}}], 0,
+     ["pr 7"]),
+    ("of another kind", [{"toolUseResult": {"gitOperation": {"pr": {"action": "viewed", "url": URL}}}}], 0, []),
+    ("from before", [{"toolUseResult": {"gitOperation": {"pr": {"action": "created", "url": URL}}}}], 1, []),
+    ("a link", [{"type": "pr-link", "prUrl": URL}], 0, ["pr " + URL]),
+    ("a link from before", [{"type": "pr-link", "prUrl": URL}], 1, []),
+    ("a call and its address", [used("Bash", command="gh pr create"), texts("see " + URL, "ok")], 0, ["pr " + URL]),
+    ("a call that ended before", [used("Bash", command="gh pr create"), texts(URL)], 11, []),
+    ("a call without an address", [used("Bash", command="gh pr create"), texts("ok")], 0, []),
+    ("a review with its address", [used("Bash", command="gh pr review 7 -a"), texts(URL)], 0, [f"review {URL} 1"]),
+    ("a review without one", [used("Bash", command="gh pr review 7 -a"), texts("ok")], 0, ["review 1"]),
+    ("one thing told twice", [{"type": "pr-link", "prUrl": URL}, used("Bash", command="gh pr create"), texts(URL)], 0,
+     ["pr " + URL])))
+def test_what_was_shipped(rows_, since, found):
+    at = transcript(*rows_)
+    assert sc.artifacts_in(at, sc.calls_in(at)[0], since) == found
+
+
+@pytest.mark.parametrize("text, url", rows(
+    ("in words", f"see <{URL}>, please", URL), ("with a query", URL + "?a=1", URL),
+    ("of GitLab", "https://g/o/r/-/merge_requests/3.",
+     "https://g/o/r/-/merge_requests/3"), ("with a name in it", "https://u@example.com/o/r/pull/7", ""),
+    ("not safe", "http://example.com/o/r/pull/7", ""), ("of something else", "https://example.com/o/r/issues/7", ""),
+    ("with a letter behind it", URL + "X", URL + "X"), ("the first one", f"https://a.b/c {URL} {URL}8", URL)))
+def test_the_address_of_a_pull_request(text, url):
+    assert sc.pull_url(text) == url
+
+
 def test_the_holds_of_an_ending_are_counted():
     work = (used("Bash", command="make"), result())
     evidence = sc.read_evidence(transcript(HOLD, typed("a"), HOLD, *work, HOLD, HOLD), sc.CONTRACT, 70)
@@ -263,7 +351,17 @@ def test_a_command_ran_well(command, ran, when, why):
     ("one mark more closes too", "```x\na\n````\nb", "____\n_\n____\nb"),
     ("a second fence", "```x\na\n```\nb\n~~~y\nc\n~~~\nd", "____\n_\n___\nb\n____\n_\n___\nd"),
     ("a first line that is bare and a fence that nothing closes", "```\n```\nb\n```py\nc", "___\n___\nb\n_____\n_"),
-    ("a quotation inside a fence", "```\n> q\n```\na", "___\n___\n___\na")))
+    ("a quotation inside a fence", "```\n> q\n```\na", "___\n___\n___\na"),
+    ("a draft between rules", "Draft:\n---\nhello\n---\nend", "Draft:\n___\n_____\n---\nend"),
+    ("blanks behind the colon", "Reply: \n\n***\nhello\n***\nend", "Reply: \n\n___\n_____\n***\nend"),
+    ("an empty draft", "Draft:\n---\n---\nend", "Draft:\n___\n---\nend"),
+    ("a rule that no other closes", "Draft:\n---\nhello", "Draft:\n---\nhello"),
+    ("two signs are no rule", "Draft:\n--\nhello\n--", "Draft:\n--\nhello\n--"),
+    ("letters are no rule", "Draft:\nXXX\nhello\nXXX", "Draft:\nXXX\nhello\nXXX"),
+    ("text between the lead and the rule", "Draft:\nmore\n---\nhello\n---", "Draft:\nmore\n---\nhello\n---"),
+    ("no draft at all", "Result:\n---\nhello\n---", "Result:\n---\nhello\n---"),
+    ("as long as a draft may be", "Draft:\n---\n" + "a\n" * 58 + "---", "Draft:\n___\n" + "_\n" * 58 + "---"),
+    ("longer than a draft may be", "Draft:\n---\n" + "a\n" * 59 + "---", "Draft:\n---\n" + "a\n" * 59 + "---")))
 def test_fences_and_quotations_are_set_aside(text, said):
     assert shown(sc.unfenced(text)) == said
 
@@ -284,7 +382,8 @@ def test_what_is_shown_is_set_aside(text, said):
     ("entries keep their lines", "- a\n- b", "- a\n- b"), ("a wrapped entry is joined", "- a\n- b\nc", "- a\n- b c"),
     ("curled apostrophes", "a\u2019s \u2018x", "a's 'x"), ("double underscores", "__x__ a_b", "x a_b"),
     ("what is set aside is one character", MARK * 3 + "a" + MARK * 2, MARK + "a" + MARK),
-    ("a wrapped line of one letter and a sign", "A\nb! c", "a b! c"), ("an X is no mark", "Xa", "xa"),
+    ("a wrapped line of one letter and a sign", "A\nb! c", "a b! c"),
+    ("of one letter and a capital", "A\nbC d", "a bc d"), ("an X is no mark", "Xa", "xa"),
     ("the marks of a heading", "## Head", "head"), ("an arrow", "\u2192 x", "x"), ("a bullet", "- x", "x")))
 def test_a_unit_is_cleaned(text, cleaned):
     assert sc.clean(text) == cleaned
@@ -294,7 +393,8 @@ def test_a_unit_is_cleaned(text, cleaned):
     ("- a", True), ("* a", True), ("\u2022 a", True), ("-", False), ("- ", False), ("-- a", False), ("a) x", True),
     ("3. x", True), ("3.", False), ("12) x", True), ("999. x", True), ("1234. x", False), ("ab. x", False),
     ("(a) x", True), ("1\u3001x", True), ("12\u3001x", True), ("a\u3001x", False), ("abc\u3001x", False),
-    ("1\u20e3 x", True), ("x\u20e3 x", False), ("x", False), ("x y", False), ("\u2610 a", True)])
+    ("1\u20e3 x", True), ("x\u20e3 x", False), ("x", False), ("x y", False), ("\u2610 a", True),
+    ("X) y", True), ("X. y", True), ("123\u3001x", False), ("**1.** a", True), ("**a)** b", True), ("**A** b", False)])
 def test_a_line_is_an_item(line, item):
     assert sc.is_item(line) is item
 
@@ -304,7 +404,8 @@ def test_a_line_is_an_item(line, item):
     ("* * *", "rule"), ("\u2500\u2501", "rule"), ("# a", "heading"), ("### a", "heading"), ("#a", "prose"),
     ("| a |", "table"), ("- a", "item"), ("**A**", "heading"), ("**A**:", "heading"), ("**A**\uff1a", "heading"),
     ("**A** b **C**", "prose"), ("**A** b", "prose"), ("A **b**", "prose"), ("**" + "x" * 115 + "**", "heading"),
-    ("**" + "x" * 116 + "**", "prose"), ("prose", "prose")])
+    ("**" + "x" * 116 + "**", "prose"), ("prose", "prose"),
+    ("X", "prose"), ("#X y", "prose"), ("**a**X", "prose"), ("**1. A**", "heading"), ("**1.** a", "item")])
 def test_a_line_is_of_a_kind(line, kind):
     assert sc.line_kind(line) == kind
 
@@ -322,6 +423,7 @@ def test_a_text_falls_into_blocks():
     assert [kind for kind, _, _ in sc.blocks_of("a\n\nb")] == ["prose", "prose"]
     assert [kind for kind, _, _ in sc.blocks_of("# a\nb\n# c\n# d")] == ["heading", "prose", "heading", "heading"]
     assert sc.blocks_of("- a\n\tb") == [("item", 0, 6)]
+    assert [kind for kind, _, _ in sc.blocks_of("- a\nX b")] == ["item", "prose"]
 
 
 @pytest.mark.parametrize("text, found", [
@@ -332,7 +434,8 @@ def test_a_text_falls_into_blocks():
     ("A?\n\nB", ["A?", "B"]), ("a\n\u00a0b", ["a", "b"]), ("a\nXb", ["a", "Xb"]),
     ("a\nbX", ["a\nbX"]), ("XXX. b", ["XXX.", "b"]), ("Is it no? Go", ["Is it no?", "Go"]), ("Xe.g. a", ["Xe.g.", "a"]),
     ("So\u2026 b", ["So\u2026", "b"]), ("!!! ???", []), ("a! " + MARK, ["a!", MARK]),
-    ('A.""") b', ['A.""")', "b"]), ('A."""") b', ['A."""") b']), ("a\n  b", ["a\n  b"])])
+    ('A.""") b', ['A.""")', "b"]), ('A."""") b', ['A."""") b']), ("a\n  b", ["a\n  b"]),
+    ("Use X now.", ["Use X now."]), ("See (e.g.) this. b", ["See (e.g.) this.", "b"])])
 def test_a_text_falls_into_sentences(text, found):
     assert pieces(text, sc.sentences_of(text, 0, len(text))) == found
 
@@ -373,6 +476,8 @@ def test_a_list_at_the_end_has_its_lead_among_the_last():
     assert found["lead-in"] == ["## Left"] and found["last-list"] == ["## Left\n- a\n- b"]
     assert found["paragraph"] == ["C."] and found["closing"] == ["C.", "## Left", "- a", "- b"]
     assert "whole" not in found and units("- a\n- b")["last"] == ["- b"]
+    assert units("- a\n- b")["closing"] == ["- a", "- b"] and units("- a")["last-list"] == ["- a"]
+    assert units("# H\n\nA.\n\nB.\n\nC.")["ending"] == ["A.", "B.", "C."]
 
 
 def test_the_ending_is_three_paragraphs():
@@ -420,6 +525,13 @@ def test_the_tail_of_a_long_message_is_read():
     offset, text = sc.tail_of(fenced)
     assert (offset, text) == (11, "```\n" + "c" * (most - 5))
     assert sc.tail_of("```\n```\n" + "b" * 10 + "\n" + "c" * (most - 5))[0] == 19
+    assert sc.tail_of("a\n" + "x" * (most - 2)) == (0, "a\n" + "x" * (most - 2))
+    assert sc.tail_of("b" * 10 + "\n" + "c" * 10 + "\n" + "d" * (most - 15))[0] == 11
+    for gap, cut in ((most // 2 - 9, most // 2), (most * 5 // 12, most * 5 // 12 + 9), (most * 3 // 4, 8)):
+        # A line that begins within the first half of what is read begins the reading.
+        text = "x" * (8 + gap) + "\n" + "y" * (most - gap - 1)
+        assert sc.tail_of(text)[0] == cut
+    assert sc.tail_of("q" * most + "\n" + "x" * (most - 10))[0] == most + 1
 
 
 # --- reading: rules over a message ----------------------------------------------------------------
@@ -442,6 +554,12 @@ def test_an_excuse_looks_around_a_hit(hit, scope, looked_at):
     start = SEVEN.index(hit)
     a, b = reading.around((start, start + len(hit)), scope)
     assert SEVEN[a:b] == looked_at
+
+
+def test_sentences_that_touch_are_told_apart():
+    text = "\u4e00\u3002\u4e8c\u3002\u4e09\u3002\u56db\u3002\u4e94\u3002"
+    a, b = sc.Reading(text).around((4, 6), "near")
+    assert (a, b) == (0, 8)
 
 
 def test_around_what_has_no_ending_it_is_itself():
@@ -524,6 +642,43 @@ def test_a_blocker_lifts_what_only_asks():
     assert lifted("For CI.", [], (blocker, waits)) == ([], [], "", True)
     assert lifted("For CI. Done.", [goes], (blocker, waits)) == ([goes], [], "", False)
     assert lifted("| ci |", [], (waits,)) == ([], [], "", True)
+
+
+SAYS_NOTHING = {"hits": (), "excused": (), "advisory": (), "blocker": "", "waits": False}
+ASKS, GOES = ("p.a", "permission"), ("continuing.intent", "continuing")
+
+
+@pytest.mark.parametrize("text, more, said", rows(
+    ("nothing", "Nothing.", {}, {}), ("no message", None, {}, {}),
+    ("what asks", "Alpha.", {}, {"hits": ((*ASKS, 0, 6),)}),
+    ("with an excuse", "Alpha, sorry.", {}, {"excused": ((*ASKS, 0, 13, "ex"),)}),
+    ("with a person's excuse", "Alpha, pardon.", {}, {"excused": ((*ASKS, 0, 14, "who"),), "blocker": "who"}),
+    ("with a blocker", "Alpha. Password.", {}, {"excused": ((*ASKS, 0, 6, "bl"),), "blocker": "bl"}),
+    ("with a blocker and a person's excuse", "Alpha, pardon. Alpha. Password.", {}, {
+        "excused": ((*ASKS, 0, 14, "who"), (*ASKS, 15, 21, "bl")), "blocker": "bl"}),
+    ("a wait", "Waiting.", {}, {"waits": True}),
+    ("a wait and a hit", "Waiting. Alpha.", {}, {"hits": ((*ASKS, 9, 15),)}),
+    ("one's own", "Zap.", {"own": {"menu": ["zap"]}}, {"hits": (("own.menu", "menu", 0, 3),)}),
+    ("advice", "Beta.", {}, {"advisory": ((*GOES, 0, 5),)}), ("of a turn without a call", "Beta.", {"calls": 0}, {
+        "hits": ((*GOES, 0, 5),)}), ("a rule that is off", "Alpha.", {"off": ("p.a",)}, {}),
+    ("a rule of a unit's first words alone", "Ok. Gamma.", {}, {"hits": (("p.c", "permission", 4, 10),)}),
+    ("a curled apostrophe", "I\u2019ll.", {}, {"hits": (("p.d", "permission", 0, 5),)}),
+    ("emphasis in the middle", "To *do*.", {}, {"hits": (("p.e", "permission", 0, 8),)}),
+    ("at the end of a long message", "x" * sc.READ_AT_MOST + "\nAlpha.", {}, {
+        "hits": ((*ASKS, sc.READ_AT_MOST + 1, sc.READ_AT_MOST + 7),)})))
+def test_all_that_a_turn_end_says(text, more, said, monkeypatch):
+    monkeypatch.setattr(sc, "RULES", (
+        rule("p.a", "permission", "alpha", unless="ex who"), rule("continuing.intent", "continuing", "beta"),
+        rule("p.c", "permission", "^gamma"), rule("p.d", "permission", "i'll"), rule("p.e", "permission", "to do")))
+    monkeypatch.setattr(sc, "EXCUSES", (
+        excuse("ex", "excuse", "sorry"), excuse("who", "person", "pardon"), excuse("bl", "blocker", "password"),
+        excuse("w", "waits", "waiting")))
+    assert sc.read_turn(text, **more) == {**SAYS_NOTHING, **said}
+
+
+def test_what_nothing_can_lift_is_looked_for_first():
+    asks, goes = rule("a", "permission", "a"), rule("b", "continuing", "b")
+    assert judged("An a. A b.", (asks, goes), whole=False)[0] == ["b"]
 
 
 def test_phrases_of_one_s_own_hit_where_they_stand_last():
@@ -653,12 +808,14 @@ def test_a_condition_is_one_short_line():
     ("put first without a comma", "Work until it is done and don't stop", "it is done"),
     ("a list that is put first", "Until a, b and c pass, don't stop.", "a, b and c pass"),
     ("before a stop", "All must be green before you stop, and look around before you begin.", "All must be green"),
-    ("twice before a stop", "All must be green before you ask or before you stop.", "All must be green before you ask or"),
+    ("twice before a stop", "All must be green before you ask or before you stop.",
+     "All must be green before you ask or"),
     ("a connective only as a part of a word", "Don't stop, beforehand or not. It ran until six.", ""),
     ("two connectives", "Keep working, only stop when all is green before noon.", "all is green before noon"),
     ("two of the same", "Don't stop until all is green, unless it burns.", "all is green, unless it burns"),
     ("noon is no condition", "Don't stop until noon.", ""), ("nor is midnight", "Don't stop until midnight.", ""),
-    ("nor is a time", "Don't stop until 18:00.", ""), ("a number is one", "Don't stop until 5 of them pass.", "5 of them pass"),
+    ("nor is a time", "Don't stop until 18:00.", ""),
+    ("a number is one", "Don't stop until 5 of them pass.", "5 of them pass"),
     ("a time after a time", "Work on it for 2 hours, don't stop until noon.", "noon"),
     ("what follows", "Don't stop until it works, then report.", "it works"),
     ("German", "H\u00f6r nicht auf bis alles gr\u00fcn ist.", "alles gr\u00fcn ist"),
@@ -744,16 +901,19 @@ def spans(scope, needs, text, pattern=""):
 
 
 @pytest.mark.parametrize("scope, needs, text, found", rows(
-    ("whole words only", "within", "stop", "nonstop", []), ("of CJK any place", "within", "\u505c", "x\u505c", [(1, 2, 1)]),
+    ("whole words only", "within", "stop", "nonstop", []),
+    ("of CJK any place", "within", "\u505c", "x\u505c", [(1, 2, 1)]),
     ("each sentence once", "within", "go", "a. go. go", [(3, 5, 3), (7, 9, 7)]),
     ("in the first sentence", "first", "wait", "ok, wait", [(4, 8, 4)]),
-    ("behind openers", "first", "wait", "ok. wait", [(4, 8, 4)]), ("not in the third", "first", "wait", "ok. so. wait", []),
+    ("behind openers", "first", "wait", "ok. wait", [(4, 8, 4)]),
+    ("not in the third", "first", "wait", "ok. so. wait", []),
     ("not behind another sentence", "first", "wait", "foo. wait", []),
     ("the whole prompt", "whole", "stop", "ok, stop!", [(4, 8, 4)]), ("not its end", "whole", "stop", "foo. stop", []),
     ("where a clause begins", "clause", "stop", "the stop, stop", [(10, 14, 10)]),
     ("where a sentence begins", "start", "stop", "the stop, stop", []),
     ("behind a verb", "go", "until", "continue until", [(0, 14, 9)]), ("without one", "go", "until", "jump until", []),
-    ("nothing but verbs", "go", "work", "continue work", [(0, 13, 9)]), ("the verb itself", "go", "continue", "continue on", []),
+    ("nothing but verbs", "go", "work", "continue work", [(0, 13, 9)]),
+    ("the verb itself", "go", "continue", "continue on", []),
     ("behind two spaces", "go", "until", "please  continue until", [(8, 22, 17)]),
     ("behind a comma", "go", "until", "ok, continue until", [(4, 18, 13)]),
     ("as far behind as it may", "go", "until", "continue " + "x" * 150 + " until", [(0, 165, 160)]),
@@ -768,16 +928,19 @@ def test_a_rule_of_the_whole_prompt_holds_at_its_last_group():
 
 @pytest.mark.parametrize("text, at, led", rows(
     ("openers all the way", "ok " * 30 + "wait", 90, True), ("not all the way", " " + "ok " * 30 + "wait", 91, False),
-    ("the number of an entry", "1. wait", 3, True), ("with a bracket", "2) wait", 3, True), ("a letter", "x. wait", 3, False)))
+    ("the number of an entry", "1. wait", 3, True), ("with a bracket", "2) wait", 3, True),
+    ("a letter", "x. wait", 3, False)))
 def test_only_openers_lead_in(text, at, led):
     assert sc.led(text, 0, at, False) is led
 
 
 @pytest.mark.parametrize("text, why", rows(
-    ("a line of a log", "one\ntwo\n[12:00:01] keep going", "log"), ("an entry", "requirements:\n- keep going", "arm.list"),
+    ("a line of a log", "one\ntwo\n[12:00:01] keep going", "log"),
+    ("an entry", "requirements:\n- keep going", "arm.list"),
     ("a number", "requirements:\n1. keep going", "arm.list"), ("a star", "requirements:\n* keep going", "arm.list"),
     ("a plus", "requirements:\n+ keep going", "arm.list"), ("a dot", "requirements:\n\u2022 keep going", "arm.list"),
-    ("no entry", "requirements:\nkeep going", ""), ("further down", "build it.\n\nrequirements:\n- keep going", "arm.list"),
+    ("no entry", "requirements:\nkeep going", ""),
+    ("further down", "build it.\n\nrequirements:\n- keep going", "arm.list"),
     ("told in the middle", "yesterday she told me to keep going", "arm.told"), ("an order", "keep going", "")))
 def test_an_order_is_excused(text, why):
     at = text.find("keep going")
@@ -785,11 +948,13 @@ def test_an_order_is_excused(text, why):
     assert sc.excuse_of("arm.keep-going", text, part, (at, at, at + 10), {}) == why
 
 
-THREE = (("arm.x", "within", "go", "go", ""), ("arm.y", "within", "on", r"o\b|on", ""), ("disarm.z", "within", "on", "on", ""))
+THREE = (("arm.x", "within", "go", "go", ""), ("arm.y", "within", "on", r"o\b|on", ""),
+ ("disarm.z", "within", "on", "on", ""))
 
 
 @pytest.mark.parametrize("text, found", rows(
-    ("one sentence", "go on", ["arm.x 0", "disarm.z 3"]), ("a second without the word", "go on. it no", ["arm.x 0", "disarm.z 3"]),
+    ("one sentence", "go on", ["arm.x 0", "disarm.z 3"]),
+    ("a second without the word", "go on. it no", ["arm.x 0", "disarm.z 3"]),
     ("a second with the word", "go on. on it", ["arm.x 0", "arm.y 3", "arm.y 7", "disarm.z 3", "disarm.z 7"]),
     ("the word only in a second", "go. x on", ["arm.x 0", "arm.y 6", "disarm.z 6"]), ("nothing", "zero", [])))
 def test_a_second_rule_of_an_intent_is_tried_where_it_adds_something(text, found):
@@ -808,11 +973,13 @@ def test_the_rules_that_may_hold(text, gated, rules):
 
 
 @pytest.mark.parametrize("text, low", rows(
-    ("one quoted word", "'stop'", " stop "), ("curly", "\u201cstop\u201d", " stop "), ("of CJK", "\u300c\u505c\u300d", " \u505c "),
+    ("one quoted word", "'stop'", " stop "), ("curly", "\u201cstop\u201d", " stop "),
+    ("of CJK", "\u300c\u505c\u300d", " \u505c "),
     ("plain", '"stop"', " stop "), ("two words", '"stop it"', "_" * 9), ("a digit first", '"5x"', "____"),
     ("a digit last", '"x5"', "____"), ("a long word", '"' + "a" * 57 + '"', " " + "a" * 57 + " "),
     ("too long a word", '"' + "a" * 58 + '"', "_" * 60), ("a table", "a\n| b | c |\nd", "a\n_________\nd"),
-    ("a tag", "<a>x</a> y <a>z</a>", "____</a> y ____</a>"), ("a tag within", "<a><b>c</b></a> x </b>", "___________</a> x </b>"),
+    ("a tag", "<a>x</a> y <a>z</a>", "____</a> y ____</a>"),
+    ("a tag within", "<a><b>c</b></a> x </b>", "___________</a> x </b>"),
     ("a tag that was closed before", "</a> x <a>y</a>", "</a> x ____</a>"), ("an open tag", "<a>x", "<a>x")))
 def test_what_is_only_shown_is_set_aside(text, low):
     assert sc.judged(text).replace(sc.SHOWN, "_") == low
@@ -1099,7 +1266,8 @@ HELD_ONCE = {"streak": 1, "blocks": 1, "block_at": NOW, "boundary_blocks": 1, "h
      {"boundary_at": NOW, "boundary_blocks": 0}),
     ("waiting", {"work": 2, "tickets": ["b0"]}, {}, verdict(
         "ALLOW-WAITING", wakes=("shell b1 tests", "x"), waits="shell b1, x", tickets=("b1", "b0"), until=7),
-     {"message": sc.digest(""), "standing": "waiting", "waiting": {"what": "shell b1, x", "at": NOW, "until": 7}, "work": 0,
+     {"message": sc.digest(""), "standing": "waiting", "waiting": {"what": "shell b1, x", "at": NOW, "until": 7},
+      "work": 0,
       "tickets": ["b0", "b1"]}),
     ("scheduled prompts", {"crons": [sc.digest("old"), sc.digest("a")]}, {"crons": (
         {"prompt": "a"}, {"prompt": "b"}, {"prompt": 7}, {})}, verdict("ALLOW-PAUSED"),
