@@ -411,7 +411,7 @@ TURN_CASES = (
     ("pick_a_letter", "There are three ways from here; all are cheap. Pick a letter.", "hold", ""),
     ("still-porting", "The lexer builds.\n\nStill carrying a TODO: the lookahead and the error paths.", "hold",
      "remaining.named"),
-    ("still-works", "Still running fine after the restart: no leak seen.", "pass", ""),
+    ("still-works", "Still using 40 MB after the restart, so no leak.", "pass", ""),
     ("if-you-are-fine", "The patch drops the legacy flag. If you're fine with that, I'll cut the branch.", "hold",
      "permission.awaits-nod"),
     ("on-board", "It changes how a crash is handled. Are you on board?", "hold", "permission.proceed"),
