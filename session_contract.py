@@ -714,7 +714,7 @@ RULES = (
          r"\b(?:i'm|i am|we're) ready\b|^(?:all )?ready (?:to|for) (?:begin|start|implement|build|proceed|continue"
          "|the next|phase|step|task)"),
     ), "gated your-hands your-turn public", "stands ready instead of working"),
-    ("permission.let-me-know", "permission", "closing", (
+    ("permission.let-me-know", "permission", "ending", (
         ("me know if|me know whether|tell me if |tell me whether",
          r"(?:know|tell me) (?:if|whether)\b[^.?]{0,30}\b(?:i should"
          r"|you want me to (?:commit|start|go|do|continue|proceed)\b"
@@ -1016,7 +1016,7 @@ RULES = (
          "^(?:outstanding|not (?:yet )?{done}|next up|unfinished|(?:open|missing) (?:ends|{work}))"),
     ), "none-left disposed reviewed", "lists work that is left"),
     ("remaining.next-up", "remaining", "heading", (
-        ("next up|what's next", r"next up\b(?! after)|^what's next"),
+        ("next up|up next|what's next", r"(?:next up|up next)\b(?! after)|^what's next"),
     ), "none-left", "heads the next piece of work and stops"),
     ("remaining.open-boxes", "remaining", "last-list", (
         ("[ ]|⬜|☐|🔲|⏳", r"\n\W{0,4}(?:\[ \]|⬜|☐|🔲|⏳)"),
@@ -1348,6 +1348,7 @@ EXCUSES = (
     ), "tells the reader what to do"),
     ("offer", "excuse", "unit", (
         ("let me know|should you |shout if|ping me if", ""),
+        ("and i'll|and i will", r"^(?:please |just )?(?:confirm|approve|reply|ok it)\b[^.]{0,60}\band i(?:'ll| will)\b"),
         ("if ", r"(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b"),
     ), "is a conditional offer"),
     ("public", "person", "unit", (

@@ -214,7 +214,7 @@ def test_evidence_is_counted_from_its_place():
 
 
 def test_text_is_no_call():
-    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "a"}]}}
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}}
     assert sc.read_evidence(transcript(said, used("Bash", command="ls")), sc.CONTRACT, 20).turn_calls == 1
 
 
@@ -251,6 +251,7 @@ def texts(*pieces):
     ("a link", [{"type": "pr-link", "prUrl": URL}], 0, ["pr " + URL]),
     ("a link from before", [{"type": "pr-link", "prUrl": URL}], 1, []),
     ("a call and its address", [used("Bash", command="gh pr create"), texts("see " + URL, "ok")], 0, ["pr " + URL]),
+    ("a call that ended just then", [used("Bash", command="gh pr create"), texts(URL)], 10, ["pr " + URL]),
     ("a call that ended before", [used("Bash", command="gh pr create"), texts(URL)], 11, []),
     ("a call without an address", [used("Bash", command="gh pr create"), texts("ok")], 0, []),
     ("a review with its address", [used("Bash", command="gh pr review 7 -a"), texts(URL)], 0, [f"review {URL} 1"]),
@@ -818,6 +819,12 @@ def test_a_condition_is_one_short_line():
     ("a number is one", "Don't stop until 5 of them pass.", "5 of them pass"),
     ("a time after a time", "Work on it for 2 hours, don't stop until noon.", "noon"),
     ("what follows", "Don't stop until it works, then report.", "it works"),
+    ("put first, and courtesy behind the order", "Until it works, don't stop, please.", "it works"),
+    ("Japanese", "\u5168\u90e8\u901a\u308b\u307e\u3067\u7d9a\u3051\u3066", "\u5168\u90e8\u901a\u308b"),
+    ("Japanese behind two commas", "a\u3001b\u3001\u5168\u90e8\u901a\u308b\u307e\u3067\u7d9a\u3051\u3066",
+     "\u5168\u90e8\u901a\u308b"),
+    ("Japanese with commas behind it",
+     "\u5168\u90e8\u901a\u308b\u307e\u3067\u3001\u7d9a\u3051\u3066\u3001\u983c\u3080", "\u5168\u90e8\u901a\u308b"),
     ("German", "H\u00f6r nicht auf bis alles gr\u00fcn ist.", "alles gr\u00fcn ist"),
     ("Chinese", "\u76f4\u5230\u5168\u90e8\u901a\u8fc7,\u4e0d\u8981\u505c", "\u5168\u90e8\u901a\u8fc7")))
 def test_a_condition_is_found(text, condition):
@@ -985,22 +992,27 @@ def test_what_is_only_shown_is_set_aside(text, low):
     assert sc.judged(text).replace(sc.SHOWN, "_") == low
 
 
-def test_all_that_a_prompt_means():
-    nothing = sc.NOTHING_HEARD
-    assert sc.read_prompt("rename it", True) == nothing
-    assert sc.read_prompt("contract: stop", True) == {**nothing, "intent": "command", "command": ("stop",), "end": 14}
-    assert sc.read_prompt("Please stop.", True) == {
-        **nothing, "intent": "disarm", "rule": "disarm.whole", "start": 7, "end": 11}
-    assert sc.read_prompt("the label says: keep going", False) == {
-        **nothing, "excused": (("arm.keep-going", 16, 26, "arm.told"),)}
-    assert sc.read_prompt("Don't stop until it is green. Actually, stop.", True) == {
-        **nothing, "intent": "disarm", "rule": "disarm.there", "start": 40, "end": 44}
+@pytest.mark.parametrize("text, gated, said", rows(
+    ("nothing", "rename it", True, {}), ("a command", "contract: stop", True, {
+        "intent": "command", "command": ("stop",), "end": 14}),
+    ("a release", "Please stop.", True, {"intent": "disarm", "rule": "disarm.whole", "start": 7, "end": 11}),
+    ("what looked like an order", "the label says: keep going", False, {
+        "excused": (("arm.keep-going", 16, 26, "arm.told"),)}),
+    ("an order that is taken back", "Don't stop until it is green. Actually, stop.", True, {
+        "intent": "disarm", "rule": "disarm.there", "start": 40, "end": 44})))
+def test_all_that_a_prompt_means(text, gated, said):
+    assert sc.read_prompt(text, gated) == {**sc.NOTHING_HEARD, **said}
 
 
-def test_a_prompt_s_last_word_counts_and_its_last_condition():
+@pytest.mark.parametrize("text, condition", rows(
+    ("of two", "Keep going until A is done. Don't stop until B is done.", "B is done"),
+    ("where the last order has none", "Keep going until A is done. Don't stop.", "A is done")))
+def test_the_last_condition_of_a_prompt_counts(text, condition):
+    assert sc.read_prompt(text, True)["condition"] == condition
+
+
+def test_the_last_words_of_a_prompt_count():
     assert sc.read_prompt("go on and on", True, {"arm": ["go on and on"], "pause": ["and"]})["intent"] == "pause"
-    assert sc.read_prompt("Keep going until A is done. Don't stop until B is done.", True)["condition"] == "B is done"
-    assert sc.read_prompt("Keep going until A is done. Don't stop.", True)["condition"] == "A is done"
 
 
 def test_of_one_s_own_rules_and_phrases():
