@@ -206,28 +206,28 @@ ARMING = {
         "completion|to the end|all the way|until the end|and finish|to finish|and complete|all done|"
         "get to the e|thing done|get that done|very e|over th|get thi|it don|t in full|straight th|top to b",
     "arm.all":
-        "finish all|finish every|finish up|complete all|complete every|finish the r|finish the w|finish the e|"
-        "continue&all |continue&everything|proceed&all|carry on&all |go on&all |this through|it through|"
-        "implement all|get it all d|get all of|get everyth|get the whole|get the entire|get this all|get them all|"
-        "to zero|to 0|complete the|implement t|implement e|do ev|build ev",
+        "finish all|finish every|finish up|finish it all|finish them all|complete it all|complete all|complete every|"
+        "finish the r|finish the w|finish the e|continue&all |continue&everything|proceed&all|carry on&all |"
+        "go on&all |this through|it through|implement all|get it all d|get all of|get everyth|get the whole|"
+        "get the entire|get this all|get them all|to zero|to 0|complete the|implement t|implement e|do ev|build ev",
     "arm.finish":
         "finish it|finish up|finish every|finish the|finish what|complete it|do everything|do it all|do all|"
         "do them all|do the rest|finish all|complete all",
     "arm.cues":
-        "t ask|be asked|stop asking|to ask|no confirm|status rep|status upd|progress rep|interruptions|make me |"
-        "e automatically|i won't |for approv|no approv|my approv|permission|hear from|offline|to bed|to sleep|asleep|"
-        "by morning|the morning|i wake|get back|i'm back|be away|i'm away|i'm off|be back|on a plane|decisions|"
-        "decide yours|decide for y|autonom|undone|unfin|for later|assume yes|yes to |push through|power through|"
-        "trust you|nobody|no one |not reading|user inter|no question|any question|more question|with question|"
-        "your question|t need me|t bother|check-in|consult|t wait|relentless|be persistent|be stubborn|giving up|"
-        "neither is ask|one by one|see you |have to type|have to say|t want to type|t want to say|no summar|"
-        "when i land|when i arr|end to end|t need up|t need any up|t answer|t reply|t respond|able to answer|"
-        "able to reply|in meetings|in a meeting|to wake up to|come back to a|make a d|make a c|make the c|pick one|"
-        "just decide|no breaks|no pauses|no excuses|wait for me|waiting for me|me only|only aft|only whe|only onc|"
-        "only wak|only pin|only cal|only bot|only int|only con|only mes|only pag|you dec|i'll l|i'll c|i'll r|i'll s|"
-        "i'm out|cut it|cut this|no partial|any partial|a partial|as needed|as often|one after|on to the next|"
-        "in one go|in this turn|early|, repeat|how long|it takes|no matter|judgment|judgement|halfway|half meas|"
-        "half done|half fin|half-|to rep|to back|check with|only then",
+        "t ask|be asked|stop asking|to ask|re on your own|ur on your own|no confirm|status rep|status upd|"
+        "progress rep|interruptions|make me |e automatically|i won't |for approv|no approv|my approv|permission|"
+        "hear from|offline|to bed|to sleep|asleep|by morning|the morning|i wake|get back|i'm back|be away|i'm away|"
+        "i'm off|be back|on a plane|decisions|decide yours|decide for y|autonom|undone|unfin|for later|assume yes|"
+        "yes to |push through|power through|trust you|nobody|no one |not reading|user inter|no question|any question|"
+        "more question|with question|your question|t need me|t bother|check-in|consult|t wait|relentless|"
+        "be persistent|be stubborn|giving up|neither is ask|one by one|see you |have to type|have to say|"
+        "t want to type|t want to say|no summar|when i land|when i arr|end to end|t need up|t need any up|t answer|"
+        "t reply|t respond|able to answer|able to reply|in meetings|in a meeting|to wake up to|come back to a|"
+        "make a d|make a c|make the c|pick one|just decide|no breaks|no pauses|no excuses|wait for me|waiting for me|"
+        "me only|only aft|only whe|only onc|only wak|only pin|only cal|only bot|only int|only con|only mes|only pag|"
+        "you dec|i'll l|i'll c|i'll r|i'll s|i'm out|cut it|cut this|no partial|any partial|a partial|as needed|"
+        "as often|one after|on to the next|in one go|in this turn|early|, repeat|how long|it takes|no matter|"
+        "judgment|judgement|halfway|half meas|half done|half fin|half-|to rep|to back|check with|only then",
     "arm.cues-cjk":
         "用问|再问|要问|别问|来问|别老|别总|必问|一步都|无需确认|需我确认|用确认|要确认|等我|请示|自主|自动跑|全自动|全程自动|无人值守|不间断|一口气|干完|去睡|睡觉|睡了|我不在|出门|离开|"
         "下班|明早|醒来|要结束|再汇报|再叫我|再告诉我|看着办|反复|許可は|確認は|確認不要|確認なし|質問|任せ|判断|自律|ノンストップ|休みなく|寝る|寝ま|外出|席を外|朝まで|묻지|확인|"
@@ -238,18 +238,18 @@ ARMING = {
     "arm.zh-stop":
         "不要停|别停|別停|不准停|不许停|不能停|前不要|前别|前都不|前都别|前不许|前不准|不要中断|别中断|不要暂停|中途停|不停|不罢休",
     "arm.zh":
-        "直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|接着&全部|接着&所有|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|一次性|一口气|"
+        "完成剩|完成全部剩|完成所有剩|做完剩|完成其余|直到|直至|就一直|就继续|就接着|知道通过|知道全部|继续&全部|繼續&全部|继续&所有|开始&全部|接着&全部|接着&所有|继续&剩|全部执行|全部实现|全部实施|全部完成|全部彻底|全部一|全部开始|一次性|一口气|"
         "一直&为止|一直&完成|一直&通过|修到|跑到|做到|改到|测到|调到|为止|剩余&都|剩下&都|后面&都|其余&都|剩余&全|剩下&全|后面&全|其余&全|去睡|睡觉|睡了|我不在|我出门|我离开|下班了",
     "arm.ja":
         "休まず|確認不要|確認なし|確認は|確認せず|確認を取らず|聞かず|質問せず|まで&続|まで&やっ|まで&進め|まで&繰り返|まで&やり|まで&直して|一気に|最後まで|やめ|止め|止ま|中断",
     "arm.ko":
         "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|나머지&다",
     "arm.abroad-stop":
-        "no pare|te pas|tez pas|tes pas|erst auf|que quand|só pare|so pare|доведи|доделай|nicht |no te |"
+        "no pare|te pas|tez pas|tes pas|erst auf|que quand|só pare|so pare|доведи|доводи|доделай|доделыв|nicht |no te |"
         "pas la main|dich erst|komm erst|m bitte erst|no vuel|no me v|no me av|solo avis|solo av|só me|só avis|só vol|solo vuel|ne rev|ne me pr|не воз|"
         "не пре|não pa|nao pa|surt|не ос|ferm|cuan|lorsq|te j|stoppe |não i",
     "arm.abroad":
-        "hasta |até |sin p|sin det|sin int|no preg|não p|jusqu|tant qu|sans t|sans s|sans p|sans in|sans me|"
+        "hasta |até |que falta|que queda|sin p|sin det|sin int|no preg|não p|jusqu|tant qu|sans t|sans s|sans p|sans in|sans me|"
         "sans r|sans d|sans v|sans at| bis |ohne |пока |без |до конца|до тех|до полного|не спраш| ate|sem |"
         "frag |reste|restant|вопр|nao p|qued|no me|falt",
 }
@@ -766,7 +766,8 @@ RULES = (
          "|here are|possible|your|the|my|a few|several|some|two|three|four|next) ){1,4}(?:options|choices"
          r"|alternatives|possibilities|(?:\w+ )?(?:paths|routes|directions|approaches)"
          "|ways (?:to (?:go|proceed|continue|fix|solve|handle|approach|resolve|address)|forward|out|ahead"
-         r"|around))\b(?! (?:were|are|have|that (?:work|were)))[^\n]{0,60}\n"),
+         r"|around))\b(?! (?:were|are|have|that (?:work|were)|worth|made|taken|behind|explained|along"
+         r"|i (?:made|took)|to (?:know|note|mention)))[^\n]{0,60}\n"),
     ), "gated your-words", "offers a list to choose from"),
     # -- your-call: the choice is handed back
     ("your-call.yours", "your-call", "ending", (
@@ -801,6 +802,9 @@ RULES = (
         ("whichever|whatever|depends on",
          r"\b(?:whichever|whatever)(?: \w+)? you(?:'d)? (?:prefer|like|want|choose|pick|think)\b"
          r"|\bdepends on (?:what|which|how|whether) you(?:'d)? (?:prefer|want|like)\b"),
+        ("need to know",
+         r"\bi need to know (?:which (?:one|of|option|way|approach)\b|whether (?:i|you want)|what you want"
+         "|how you want)"),
         ("not sure |didn't want to",
          r"\bnot sure (?:if|whether|which|what|how) you(?:'d)? (?:want|prefer|like)\b"
          r"|\bi didn't want to (?:choose|decide|pick|assume|guess)"),
@@ -844,7 +848,8 @@ RULES = (
         ("next session|next turn|next time|next sitting", "^next (?:session|turn|time|sitting)(?:,|:)"),
         ("next ",
          "^(?:the |my |our )?next (?:focus|task|action|priority|item|target|milestone|step|phase|batch|thing|piece"
-         r"|move|stop|up|one)s?(?: to \w+)?(?: is\b(?! (?:for you|not|yours|scheduled|planned))|:(?! ?$))"),
+         r"|move|stop|up|one)s?(?: to \w+)?(?:(?: is| would be"
+         r"| will be)\b(?! (?:for you|not|yours|scheduled|planned))|:(?! ?$))"),
         (" next",
          r"^(?:\w+ )?(?:phase|stage|step|part|task|batch|milestone|wave|round"
          r"|chunk)s? [\w.]{1,12}(?: \([^)]{0,60}\))? (?:is |comes )?next\b"
@@ -992,9 +997,11 @@ RULES = (
          r"\bthe (?:rest|remainder|others|remaining \w+|other (?:\w+ )?\w+)(?: (?:of|in|on"
          r"|from) [^.,]{0,30})? (?:(?:can |could |will |should |to )?(?:follow|come|wait(?! (?:on|for)\b)"
          r"|be done)s?\b|still (?:need|to\b|ha|use the old)|(?:is|are|remains?"
-         r"|stays?) (?:not (?!affected|needed|changed|relevant|used|touched by)|still|next|to\b|open|waiting|queued"
-         r"|better|routine|mechanical|straightforward|similar|un(?!chang|affect|touch|relat|modif)\w+ed|undone"
-         r"|pending|left)|(?:is|are|has|have)n't|has not|have not|will (?:need|take|get)|needs? (?!no\b))"),
+         "|stays?) (?:not (?!affected|needed|changed|relevant|used|touched by)"
+         r"|still (?:to|open|un\w+|missing|pending|on|in|waiting|ahead|left|broken|red|failing|outstanding|not)\b"
+         r"|still\W?$|next|to\b|open|waiting|queued|better|routine|mechanical|straightforward|similar"
+         r"|un(?!chang|affect|touch|relat|modif)\w+ed|undone|pending|left)|(?:is|are|has|have)n't|has not|have not"
+         r"|will (?:need|take|get)|needs? (?!no\b))"),
         ("the second |the last |the third |the next |half |part ",
          "^(?:and )?the (?:second|other|next|last|remaining|third) (?:half|part|third|batch|stage|phase|chunk|piece"
          r"|portion)\b[^.?]{0,80}\b(?:is (?:where|next|not|still|to\b|what)|will|comes|needs|follows|remains|isn't"
@@ -1033,7 +1040,7 @@ RULES = (
          r"|^(?:progress: )?(?:[^:%]{0,40} (?:is|are|at) )?(?:about |around |roughly )?\d\d?% (?:of the way"
          r"|{done})\b"),
         ("commented out|disabled|skipped|confined|restricted|limited",
-         r"\b(?:commented out|disabled|skipped|left out) (?:until|till|for now)\b"
+         r"\b(?:(?:commented out|skipped|left out) (?:until|till|for now)|disabled for now)\b"
          r"|\bi(?:'ve| have)? (?:confined|restricted|limited) (?:myself|this|it) to\b"),
         ("get to|to be continued|more work|more to follow|more follow|scratched the",
          r"\bdid(?:n't| not) get to|to be continued|more work is needed|more (?:to )?follow|scratched the surface"),
@@ -1100,6 +1107,7 @@ RULES = (
         ("there are |there is |there's ",
          r"\bthere(?: are| is|'s) (?:still )?(?:a handful of|some|one|another|{num}) [^.?]{0,60}\b(?:still\b"
          r"|haven't|aren't|to (?:go|port|fix|convert)\b)"),
+        ("outstanding", r"\b(?:is|are) (?:still )?outstanding\W?$"),
         (" red| failing| broken",
          r"(?<![\w,.])(?!0)(?:{num}) (?:\w+ ){0,2}(?:tests?|specs?|suites?)\b[^.?]{0,40}\b(?:are"
          r"|is) (?:still )?(?:red|failing|broken)|\btests?: [^.?]{0,30}\b[1-9]\d* (?:failing|red)\b"),
@@ -1195,7 +1203,7 @@ RULES = (
         ("another day|another time|next time|tomorrow|later|rush|at once|in one|separately|split"
          "&leave|save|keep|postpone|defer|do |continue|resume|finish|pick|return|rush|too |suggest|recommend"
          "|propose|better|best|rather|let's",
-         r"\b(?:leave|save|keep|postpone|defer|do|continue|resume|finish|pick\w*"
+         r"^(?!.*\byou can\b)[^?]*\b(?:leave|save|keep|postpone|defer|do|continue|resume|finish|pick\w*"
          r"|return to (?:it|this))\b(?! with\b)[^.?]{0,60}\b(?:another day|another time|next time|tomorrow"
          r"|a later (?:time|day|date))|^(?!.*\byou can\b)[^?]{0,120}\b(?:resume|continue) later\b"
          r"|\b(?:rather|not|instead|without|don't want)\b[^.?]{0,20}\brush(?:ing)?\b"
@@ -1241,6 +1249,9 @@ EXCUSES = (
         ("help with|help you with|i help|i assist|have questions|like to know|know more|follow-up questions"
          "|further questions", ""),
         ("shout ", r"\bshout (?:if|with|when)\b"),
+        ("explain|elaborate|walk you|deeper",
+         r"\b(?:explain (?:any|some|a part|how|why|the|this|it|that)|elaborate|walk you through|go deeper)\b"),
+        ("adjust anything|change anything|tweak anything", ""),
         ("make sense| help?|answer your", "^(?:does|do) (?:this|that|it|these) (?:all )?(?:make sense|help|answer)"),
     ), "is a polite closing"),
     ("your-words", "excuse", "unit", (
@@ -1263,7 +1274,8 @@ EXCUSES = (
         ("can you|could you|would you|will you|do you |any idea",
          r"\bany idea\b|(?:^|[—–:,] )(?:and |so |but )?(?:can you|could you"
          "|(?:would|will) you (?!also |rather |like|prefer|want|say|be (?:ok|fine|happy))"
-         r"|do you (?!(?:also |still |really |rather |even )?(?:want|prefer|like|think|need|mind)\b)\w+)"),
+         "|do you (?!(?:also |still |really |rather |even )?(?:want|prefer|like|think|need|mind"
+         r"|have (?:a|any|some) (?:\w+ )?preference)\b)\w+)"),
         ("which ",
          r"which [^?]{0,60}\b(?:(?:is|are|was|were|has) (?:the|a|an|your|in|on|correct|live|current|used|meant"
          r"|running|it)\b|are you|do you (?!want|prefer|like|think)\w+|did|does)\b"),
@@ -1301,10 +1313,13 @@ EXCUSES = (
          r"|clarify|add|open|install|save|enable|let me know (?:what|if it|how it))\b"),
         ("paste |send |share ", r"\b(?:paste|send|share) (?:me )?(?:the|your|that|me)\b(?![^()]*\))"),
         ("let me know ",
-         "let me know (?:once|when(?! you(?:'re| are| want| would)| i | to )|what(?! (?:you'd|you want|i should))"
-         "|if it|how it|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds"
-         "|suits|(?:looks?|is|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))"
+         "let me know (?:once|when(?! you(?:'re| are| want| would|'d)| i | to )"
+         "|what(?! (?:you'd|you want|i should))|if it|how it"
+         "|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits"
+         "|(?:looks?|is|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))"
          r"|you (?:see|hit|still|run|get|success\w+)))\b"),
+        ("ping me |shout |holler ",
+         r"\b(?:ping me|shout|holler) (?:once|when|as soon as|after)\b(?! you(?:'re| are| want))"),
         ("when it's done|then let me know|tell me when|may i |can i |could i ",
          r"\b(?:may|can|could) i (?:please )?(?:have|get|ask)\b|when it's done|then let me know"
          "|tell me when(?! you)"),
@@ -1317,6 +1332,8 @@ EXCUSES = (
          r"|report back|let you|(?:see|ping|tell|update|keep) you|get back|use|never|not|add that|avoid)\b"),
     ), "is a state and no step of work"),
     ("handed-over", "person", "near", (
+        (", please",
+         r"\b(?:try|run|log|open|check|click|restart|reload|test|send|paste)\b[^.?]{0,80}, please(?:[.!]|$)"),
         ("please ", r"\bplease (?!note|see|find|keep|approve|tell)\w+"),
         ("you need to|you have to|you'll need to|you'll have to|your turn|waiting for you|waiting on you", ""),
         ("once you|after you|when you|as soon as you",
@@ -1348,7 +1365,8 @@ EXCUSES = (
     ), "tells the reader what to do"),
     ("offer", "excuse", "unit", (
         ("let me know|should you |shout if|ping me if", ""),
-        ("and i'll|and i will", r"^(?:please |just )?(?:confirm|approve|reply|ok it)\b[^.]{0,60}\band i(?:'ll| will)\b"),
+        ("and i'll|and i will",
+         r"^(?:please |just )?(?:confirm|approve|reply|ok it)\b[^.]{0,60}\band i(?:'ll| will)\b"),
         ("if ", r"(?:^|[,—–] )(?:and )?if (?:you|it|that|the|this|any|anything|there)\b"),
     ), "is a conditional offer"),
     ("public", "person", "unit", (
@@ -1449,7 +1467,7 @@ EXCUSES = (
     ), "asks before something that cannot be undone"),
     ("blocker.missing-facts", "blocker", "near", (
         ("i need you to|please provide|please share|please paste|please send|please clarify|please add|send me"
-         "|was cut off|got cut off", ""),
+         "|was cut off|got cut off|is cut off|ends in the middle|ends mid|breaks off|cut short", ""),
         ("can you |could you ",
          r"\b(?:could|can) you (?:please )?(?:share|paste|provide|send|add|attach|open|upload"
          r"|confirm (?:whether|which|what))\b"),
@@ -1461,6 +1479,7 @@ EXCUSES = (
          "|get woken|wakeup|wake-up|is running|are running|now running|is in progress|are in progress|— running"
          "|are working", ""),
         ("notify when|checking back|holding for the ", ""),
+        ("agent", r"\b(?:sub)?agents? (?:is|are) (?!done|finished|idle)\w+ing\b"),
         ("running",
          r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now "
          r"|still )?running\b"),
@@ -1609,10 +1628,11 @@ RULES_OTHER = (
          r"\b(?:si (?:tu|vous) (?:veux|voulez|es d'accord|etes d'accord|valide|souhaite|prefere)[sz]?|si oui"
          r"|si ca te (?:va|convient)|quand (?:tu veux|vous voulez))\b[^.?\n]{0,80}\b(?:je \w|j'\w)"
          r"|\bje peux\b[^.?\n]{0,60}\bsi (?:tu veux|vous voulez)"),
-        ("se quiser|se voce|se preferir|se concordar|caso |quando quiser|si quieres|si lo |si te parece|si me das"
-         "|si est|si prefieres|cuando quieras",
-         r"\b(?:se (?:voce )?(?:quiser|preferir|concordar)|caso (?:queira|concorde|prefira|aprove)|quando quiser"
-         "|cuando quieras|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?|estas de acuerdo"
+        ("se quiser|se voce|se preferir|se concordar|se achar|se topar|caso |quando quiser|si quieres|si lo "
+         "|si te parece|si me das|si est|si prefieres|cuando quieras",
+         r"\b(?:se (?:voce )?(?:quiser|preferir|concordar|achar (?:bom|melhor)|topar)"
+         "|caso (?:queira|concorde|prefira|aprove)|quando quiser|cuando quieras"
+         "|si (?:quieres|lo (?:deseas|prefieres)|te parece(?: bien)?|estas de acuerdo"
          r"|prefieres))\b[^.?\n]{0,80}\b(?:posso|faco|sigo|puedo|hago|empiezo|continuo|implemento|preparo|ja )"
          "|(?:quieras|quiser|queira|concorde|prefira|aprove|quieres|prefieres|deseas|parece|bien|acuerdo),? (?:eu "
          r"|ya |te |lo |la |tambem |tambien ){0,2}\w{3,14}o\b"
@@ -1624,7 +1644,7 @@ RULES_OTHER = (
          r"|laquel|par quoi|tes (?:choix|pr)|ton (?:choix|avis))|\bindique[-\u2011]moi|^confirme"),
         ("choisis|me avise|me avisa|me diga|me diz|me fala|me fale|avisame|fico no aguardo|fico aguardando"
          "|quedo a la espera|tu decides|voce decide|toi de choisir|vous de choisir|toi de decider|vous de decider"
-         "|toi de voir|vous de voir|toi de trancher", ""),
+         "|toi de voir|vous de voir|toi de trancher|que tu tranches|que vous tranchiez", ""),
         ("confirm",
          r"\bconfirma(?:me)? (?:y|e)\b|(?<!tu )(?<!vous )\bconfirme[sz]?(?:[-\u2011]moi)? ?(?:si tu|:|,|et je)"),
         ("dime ", r"\bdime (?:si|que|cual|como|y|por d)"),
@@ -1850,7 +1870,7 @@ EXCUSES_OTHER = (
         ("别的|別的|任何|自由に", ""),
         ("도와|도울|手伝|帮", r"(?:무엇|뭘|어떻게|어떤|何|什么)[^?\n]{0,16}(?:도와|도울|手伝|帮)"),
         ("其他|其它", "其[他它](?!文件|模块|接口|页面|测试|表|部分|组件|档案)"),
-        ("还有", "还有(?:什么|哪些|疑问|问题)"),
+        ("还有", "还有(?:什么|哪些|哪里|疑问|问题)"),
         ("随时", r"随时[^。\n]{0,6}(?:说|联系|联|找|告|叫|提)"),
         ("详细|帮你", r"详细说|详细解|详细说|让我帮你[^。\n]{0,4}一些"),
         ("他に|ほかに|何か", r"(?:他に|ほかに|何か)[^。\n]{0,30}(?:ありま|あれば|ござい)"),
@@ -1880,6 +1900,7 @@ EXCUSES_OTHER = (
     ("gated.cjk", "person", "unit", (
         ("刷新", "刷新(?:一下|页面|浏览器|后|试)"),
         ("截图|截圖|试一下|试试|重启|扫码|手動で|お手数|お试し|수동", ""),
+        ("说一声|说下|告诉我|叫我|喊我|通知我", "(?:好|完|成)了?(?:之?后)?[，,]?(?:跟我|和我|再)?(?:说一声|说下|告诉我|叫我|喊我|通知我)"),
         ("给我|給我|发我|贴我", r"(?:复制|复製|发|贴|提供|上传|填)[^。，\n]{0,6}[给給]?我"),
         ("看看|看一下|看下", r"[你您](?:再|先|到[^。，\n]{0,6})?看(?:看|一下|下)[^。\n]{0,30}[？?]$"),
         ("确认|检查|核对", r"[你您]再?(?:确认|检查|核对)一?下[^，。\n]{0,8}[？?]"),
@@ -1909,10 +1930,12 @@ EXCUSES_OTHER = (
          r"^(?![^。\n]{0,40}(?:要我|让我|的话))(?=[^\n]{0,120}(?:看到|显示|出现|报错|收到|效果|了吗|你是指|你是说|你说的|你指的|你是不是|你期望的|你期望看"
          "|(?:是|有|叫|为)什么|什么内容|什么错误|什么问题|版本|在哪|多少|需要先?知道))"),
         ("之前", r"之前[^。\n]{0,8}(?:聊|说|提)"),
+        ("几|有没有", r"(?:是|有|用)几 ?\w|有没有(?:设|装|配|开|报|用)"),
         ("見えますか|でしたか|ましたか|ていますか|ていませんか|という意味|何ですか|どこに|どこで|いつ", ""),
         ("表示され|出て", r"(?:表示され|出て)[^。\n]{0,6}か"),
-        ("教え|共有|送っ|贴", r"(?:場所|パス|url|バージョン|内容|ログ|メッセージ|情报|环境|番号|画面|値|结果)[^。\n]{0,6}(?:教え|共有|送っ|贴)"),
+        ("教え|共有|送っ|贴", r"(?:場所|パス|url|id|キー|コード|名前|バージョン|内容|ログ|メッセージ|情报|环境|番号|画面|値|结果)[^。\n]{0,6}(?:教え|共有|送っ|贴)"),
         ("보이나|보이시나|나오나요|뜨나요|하셨나|하셨습|됐나요|무엇인가|무엇이었|언제|버전", ""),
+        ("알려|보내|공유|붙여", r"(?:코드|로그|메시지|버전|값|내용|주소|이름|번호)[^.\n]{0,20}(?:알려|보내|공유해|붙여)"),
         ("어디|인가요|입니까", r"어디(?!서?부터)|(?:무엇|어느|어떤|누구|몇)[^.?\n]{0,16}(?:인가요|입니까)"),
     ), "asks what only the reader knows"),
     ("asks-facts.euro", "excuse", "unit", (
@@ -1951,6 +1974,8 @@ EXCUSES_OTHER = (
         ("任意|既存の", r"任意(?:です|の|対応|項目)|既存の[^。\n]{0,8}(?:失敗|エラー|警告|問題|不具合|バグ|失败|问题)"),
         ("以后", r"(?:^|[，。,\s])以后"),
         ("没有", "没有(?:任何)?(?:剩|待|未|遗)"),
+        ("在跑|在运行|运行中", ""),
+        ("оста", r"оста\w+ 0\b"),
         ("要求", r"(?:按|照|依)[^。\n]{0,6}要求|[你您]要求的?只"),
         ("no queda|nao resta|nao ha|no hay|ne reste|plus rien|не оста",
          r"\b(?:no quedan?|nao (?:resta|ha)\w*|no hay|ne reste (?:plus|rien|aucun)|plus rien"
@@ -2072,8 +2097,8 @@ VERBS = (
      "terminez|finis|vas-y|va|mach|mache|arbeite|weiter|weiterarbeiten|weitermachen|fahre|fahr|wiederhole|versuche|"
      "versuch|korrigiere|repariere|behebe|setze|erledige|bearbeite|implementiere|baue|migriere|stelle|portiere|teste|"
      "zieh|ziehe|führe|fix|fixe|продолжай|продолжайте|продолжаем|работай|работайте|делай|делайте|исправляй|исправь|"
-     "повторяй|чини|иди|гоняй|тестируй|прогоняй|сделай|доделай|правь|реализуй|выполни|выполняй|заверши|почини|"
-     "мигрируй|перенеси|пройди|"),
+     "повторяй|чини|иди|гоняй|тестируй|прогоняй|сделай|доделай|доделывай|правь|реализуй|выполни|выполняй|заверши|"
+     "почини|мигрируй|перенеси|пройди|"),
 )
 
 # Named pieces: "%end%" in a pattern stands for its text here.
@@ -2206,9 +2231,9 @@ INTENT_RULES = (
      "|sun)day|tomorrow|in the morning|next week)|(?:only (?:wake|ping|call|bother|interrupt|contact|message"
      r"|page) me|(?:wake|ping|call|bother|interrupt|contact|message|page) me only)(?: up)? (?:if|when|for|in)\b"
      r"|only (?:after|then|when|once)\b[^.,\n]{0,30}? you (?:\w+ )?(?:write|tell|ping|call|report|come|message)\b"
-     "|(?:own|best|your) (?:judge?ment|decisions|choices)%end%|decide (?:for |by )?yourself(?:%end%| if)"
-     r"|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?|fully? autonom\w+|autonomously"
-     r"|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)"
+     "|(?:you'?re|you are|ur) on your own|(?:own|best|your) (?:judge?ment|decisions|choices)%end%"
+     "|decide (?:for |by )?yourself(?:%end%| if)|(?:make|take) (?:all|any|every) (?:the |of the )?decisions?"
+     r"|fully? autonom\w+|autonomously|(?:assume|say|answer is)[^.,\n]{0,20}? yes|yes to (?:all|every)"
      "|(?:you have|my|blanket) (?:full )?(?:permission|approval)|i trust you|make me (?:say|type|ask|poke|repeat)"
      r"|(?:continue|proceed|go on|move on) automatically|(?:nobody|no one)(?:'s| is| will be)? (?:\w+ )?(?:here"
      "|around|there|available|going to|to (?:ask|answer|approve|confirm|reply)))"
@@ -2254,7 +2279,7 @@ INTENT_RULES = (
      r"|(?:(?<=[,\u3001\s])知道|一直[^。\n,]{0,8}?到)[^。\n]{0,40}?(?:通过|成功|完|正常|没有|结束|为止|达|達|超过|可以|解决|修复|全绿|无误|可用|跑通|实现|通過"
      r"|實現|一致|干净|归零))|[修跑做改测调干]到[^。\n,]{0,20}?(?:通过|成功|完成|全绿|为止|跑通|没(?:有)?(?:报错|错误|问题)|无误|绿了?)"
      r"|(?:继续|繼續|开始|接着)[^。\n]{0,14}?(?:全部|所有|整个)[^。\n,]{0,8}?%zuo%|(?:继续|繼續)%zuo%[^。\n,]{0,8}?(?:全部|所有|剩)"
-     r"|^全部(?:完成|做完|搞定)$|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%"
+     r"|^全部(?:完成|做完|搞定)$|(?:完成|做完|搞定)(?:所有|全部)?(?:剩余|剩下|其余)|全部(?:彻底|一次性|一口气|连续)地?%zuo%|(?:一次性|一口气)[^。\n,]{0,8}?%zuo%"
      r"|全部(?:%zuo%|开始)[^。\n]{0,20}?(?:测试|修复|验证)|(?:剩余|剩下|其余|后面)[^。\n,]{0,12}(?:都|全)[^。\n,]{0,6}(?:完|搞定)",
      "Chinese: until done, all of it"),
     ("arm.ja", "within", ARMING["arm.ja"],
@@ -2279,15 +2304,15 @@ INTENT_RULES = (
      "|(?:ne )?t'arr[eê]te que (?:quand|lorsque)|(?:h(?:ö|oe)re? (?:bitte |ja )?nicht auf"
      r"|nicht (?:aufh(?:ö|oe)ren|anhalten|stoppen|unterbrechen)|stopp?e? (?:bitte )?nicht)\b(?:%end%"
      r"| (?:bis|bevor|ehe|und|solange)\b)|не (?:останавлива(?:йся|йтесь|ться)|прекраща(?:й|йте))\b(?:%end%"
-     r"| (?:пока|до|и|ни|раньше|работ))|(?:доведи|доделай)(?:те)?\b[^.\n]{0,30}? (?:до конца|вс[её]))",
-     "Spanish, Portuguese, French, German, Russian: do not stop"),
+     r"| (?:пока|до|и|ни|раньше|работ))|(?:доведи|доводи|доделай|доделывай)(?:те)?\b[^.\n]{0,30}? (?:до конца"
+     "|вс[её]))", "Spanish, Portuguese, French, German, Russian: do not stop"),
     ("arm.abroad", "abroad", ARMING["arm.abroad"],
      r"(?:hasta (?:que\b(?! (?!todo|no|cuando)\w{2,}o\b)|term|acab|compl|tener|lograr|el fin)"
      r"|at[eé] (?:que\b|term|acab|fin|concl|tud|tod|o fi|os? t|os? \w+ (?:pass|fic)|pass|func|ficar|estar|n[ãa]o)"
      "|(?:sin|sem) (?:parar|deten|paus|(?:me )?pr?e[rg]+un?t|interr|pedir)"
      "|jusqu'(?:[aà] ce|au bout|[aà] la fin|[aà] (?:obten|avoir|r[eé]uss))|tant qu"
      "|sans (?:t'arr|s'arr|vous arr|pause|inter|(?:me |rien )?dem|attend)|tout le reste%end%"
-     r"|tou(?:te)?s les \w+ restant|tod?u?o (?:lo|o) que (?:falta|queda)"
+     r"|tou(?:te)?s les \w+ restant|t[ou]do (?:lo |o )?que (?:falta|queda)|tout ce qui (?:reste|manque)"
      r"|bis\b[^.\n]{0,80}?\b(?:all|gr(?:ü|ue)n|fertig|durch|l(?:ä|ae)uft|laufen|funktioniert|erledigt|keine?|passt"
      r"|steht|ist|sind)|ohne (?:anzuh|pause|(?:\w+ )?nachzuf|zu frag|r(?:ü|ue)ckf|unterbr)|frag (?:mich )?nicht"
      r"|пока\b[^.\n]{0,60}?\bне\b|до (?:конца|тех пор|полного|завершения)|без (?:остан|пауз|перер|вопр)|не спраш"
@@ -2338,7 +2363,7 @@ INTENT_RULES = (
      r"|(?:(?:cancel|forget|park|shelve|abandon|scrap|scratch|nix|kill) (?:it|everything|the (?:whole|entire) \w+"
      r"|the rest(?: of (?:it|them|the \w+))?|the others|the remaining \w+|(?:all )?(?:of )?(?:that|this|it))"
      "|drop (?:it|that))(?: for (?:now|today))?%end%|(?:stand down|abort(?: mission)?|call it done|rest now)%end%"
-     r"|wrap (?:(?:it|this|things) +up\b|up(?: here| now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
+     r"|wrap (?:(?:it|this|things) +up\b|up here\b|up(?: now)?%end%)|that(?:'?ll| will) (?:do|be all)%end%"
      "|(?:leave|let) (?:it|this|things|the rest)(?: (?:there|here|at that|be|alone|for (?:now|today)))*%end%"
      "|(?:do not|don'?t) (?:continue(?: with (?:this|that|it))?|(?:go|carry) on"
      "|(?:go|proceed|continue) (?:on )?(?:any )?further)%end%)", "says that it is enough"),
@@ -2352,7 +2377,7 @@ INTENT_RULES = (
      "|여기까지)(?: ?(?:만|줘|주세요|요|라|세요|하자|할게))*", "Chinese, Japanese, Korean stop words"),
     ("disarm.cjk-first", "start",
      "여기까지|오늘은|停|够了|夠了|别做了|住手|止めて|やめて|ストップ|中止|멈춰|그만|중지|중단|별再|别再|不用再|不用继续|到此为止|今天就|今天先|ここまで",
-     r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}"
+     r"(?:先|快|赶紧|立即|马上)?(?:停(?:止|下来?|一下|手|吧|掉)?|够了|夠了|住手|[别不](?:要|用)?再?(?:做|改|弄|继续)了|到此为止|今天[就先]?到(?:这|此)\w{0,4}"
      "|(?:作業を|全部|すべて|今すぐ)?(?:止めて|やめて|ストップ|中止)(?:して)?(?:ください)?|(?:今日は)?ここまで(?:で|に)?(?:いい|して|しよう)?(?:です)?"
      "|여기까지(?: ?하자| ?할게요?| ?해요?| ?합시다)?|오늘은 (?:끝|그만|여기까지)"
      r"|(?:이제 )?(?:그만하고|멈추고|멈춰|그만(?:해)?|중지(?:해)?|중단(?:해)?)(?: ?줘|주세요|요)?)(?=\s*(?:[,\u3001。.!\n]|$)|(?<=고) )",
@@ -2449,10 +2474,11 @@ INTENT_RULES = (
      "|先(?:别|不要?|不用)(?:急着?)?(?:动|改|写|做|执行|实施|实现|继续|开始|编码|提交)|(?:ちょっと|少し)?(?:待って|待て|お待ち)(?:ください|下さい|ね|よ)*"
      r"|一時停止(?:して)?%end%|(?:잠깐|잠시)(?:만|요|만요|만 ?기다려\w*)?(?=[,.!?~\n]|$| ?사용자| ?대기| ?멈)|잠깐[만요]|잠시만|기다려\w*%end%"
      "|(?:대기(?:해)?|일시정지)%end%", "Chinese, Japanese, Korean: wait"),
-    ("pause.cjk-not-yet", "clause", "先不|先别|先別|暂时不|暂不|别改了|别动|别写|先&我确认|先&我讨论|先&我商量|まだ|変更しない|触らないで|아직|不要|하지",
+    ("pause.cjk-not-yet", "clause", "先不|先别|先別|暂时不|暂不|别改了|别动|别写|先&我确认|先&我讨论|先&我商量|确认前|确认之前|まだ|変更しない|触らないで|아직|不要|하지",
      "(?:先|暂时?)都?(?:不要?|别|別|不用)(?:急着?)?(?:动手)?(?:写|改|动|修改|执行|实施|实现|编写|生成|更改|修)(?:任何)?(?:代码|文件|东西|程序|手|码)?%end%"
-     "|不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%|别[改动写弄]了?(?:代码|文件)?%end%"
-     r"|[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论|商量|沟通)(?:一下)?%end%|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)"
+     r"|确认之?前[^。\n,]{0,4}不(?:要|许|准)?(?:改|动|写|做)|不要(?:修改|改动|改|写|动)(?:任何)?(?:代码|文件|东西)%end%|不要(?:执行|动手|动代码|继续)了?%end%"
+     r"|别[改动写弄]了?(?:代码|文件)?%end%|[^,。\n]{0,16}?先[跟和与给找]我(?:确认|讨论|商量|沟通)(?:一下)?%end%"
+     r"|まだ(?:コード|何も|実装|実行|変更|触|書)[^。\n]{0,12}?(?:ないで|しない|するな)"
      r"|(?:コード|ファイル|何も)[はをも]?(?:まだ)?(?:変更|編集|触|書|実装)[^。\n]{0,3}?(?:ないで|しない)"
      r"|(?:아직|코드)[^.\n]{0,20}?(?:하지|작성하지|수정하지|건드리지|시작하지) ?[마말]", "Chinese, Japanese, Korean: not yet"),
     ("pause.abroad", "first",
@@ -2581,8 +2607,8 @@ INTENT_EXCUSES = (
      r"|도록[^.\n]{0,24}(?:수정|구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)"
      "|写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|修一下)", "about a program"),
     ("cjk.program", "arm.zh arm.ja arm.ko disarm.cjk-f", "", "before",
-     r".*(?:(?:轮询|重试|等待|加载|阻塞)[^。\n]{0,12}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*"
-     r"|(?<!작업)[를을]\s*)$", "about a program or another thing"),
+     r".*(?:(?:轮询|重试|重连|等待|加载|阻塞)[^。\n]{0,30}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}"
+     r"|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$", "about a program or another thing"),
 )
 
 # What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.

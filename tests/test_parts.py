@@ -826,6 +826,14 @@ def test_a_condition_is_one_short_line():
     ("Japanese with commas behind it",
      "\u5168\u90e8\u901a\u308b\u307e\u3067\u3001\u7d9a\u3051\u3066\u3001\u983c\u3080", "\u5168\u90e8\u901a\u308b"),
     ("German", "H\u00f6r nicht auf bis alles gr\u00fcn ist.", "alles gr\u00fcn ist"),
+    ("Japanese behind another sentence", "a\u3001b\u3002\u5168\u90e8\u901a\u308b\u307e\u3067\u7d9a\u3051\u3066",
+     "\u5168\u90e8\u901a\u308b"),
+    ("Japanese, and a time in another sentence",
+     "\u6b62\u307e\u3089\u306a\u3044\u3067\u3002\u660e\u65e5\u307e\u3067\u306b\u9023\u7d61\u3059\u308b", ""),
+    ("Chinese behind the order",
+     "\u4e0d\u8981\u505c\uff0c\u76f4\u5230\u5168\u90e8\u901a\u8fc7\uff0c\u7136\u540e\u6c47\u62a5",
+     "\u5168\u90e8\u901a\u8fc7"),
+    ("a dash in another sentence", "Don't stop until the token works. It helps - really.", "the token works"),
     ("Chinese", "\u76f4\u5230\u5168\u90e8\u901a\u8fc7,\u4e0d\u8981\u505c", "\u5168\u90e8\u901a\u8fc7")))
 def test_a_condition_is_found(text, condition):
     heard = sc.read_prompt(text, False)

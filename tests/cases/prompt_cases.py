@@ -755,4 +755,13 @@ PROMPT_CASES = (
     ("carry-on.not", "carry on with the header", False, N, None),
     ("dont-wait-unpunctuated", "im off to bed, get the port all the way done and dont wait for me", False, A, None),
     ("fr.all-remaining", "enchaîne toutes les étapes restantes", False, A, None),
+    ("on-your-own", "youre on your own tonight, do everything in the backlog", False, A, None),
+    ("finish-it-all", "finish it all up please", False, A, None),
+    ("pt.all-that-is-missing", "continua e termina tudo que falta", False, A, None),
+    ("ru.to-the-end", "давай доделывай всё до конца", False, A, None),
+    ("zh.finish-the-rest", "完成剩余全部", False, A, None),
+    ("zh.not.reconnects", "轮询改成长连接，断线后自动重试三次，直到连上为止", False, N, None),
+    ("wrap-up-here", "wrap up here and write me a summary", True, D, None),
+    ("zh.stop-it", "先停掉，你改错了文件", True, D, None),
+    ("zh.not-before-i-confirm", "先出方案，确认之前不要改文件", True, P, None),
 )
