@@ -1124,6 +1124,10 @@ WAITS = verdict("ALLOW-WAITING", wakes=("shell b1 the tests",), waits="shell b1"
      verdict("BLOCK", "the run has not ended: state is open, it ends at closed or elevated (/s.json)")),
     ("a run that cannot be read", "run_owes", case({"run": RUN}, (), {"run": (None, "no file")}),
      verdict("BLOCK", "the run has not ended: no file, it ends at closed or elevated (/s.json)")),
+    ("a run in an odd state", "run_owes", case({"run": RUN}, (), {"run": ("x" * 70, "")}), verdict(
+        "BLOCK", "the run has not ended: state is " + "x" * 59 + "\u2026, it ends at closed or elevated (/s.json)")),
+    ("a transcript that was not read whole", "artifact_owes", case(ART, (), {"unread": 5 << 20}), verdict(
+        "BLOCK", UNMET + "00:00Z; 5 MB of the transcript are too far back to be read, so none is verified there")),
     ("nothing shipped since the arming", "artifact_owes", case(ART), verdict("BLOCK", UNMET + "00:00Z")),
     ("nothing shipped since the boundary", "artifact_owes", case({**ART, "boundary_at": NOW - 60}),
      verdict("BLOCK", UNMET + "59:00Z")),
@@ -1208,6 +1212,22 @@ def test_a_wake_is_in_time_and_short():
     assert sc.wakes_of(case((), {"tasks": (long,)}))[0][3] == " " + "x" * 59 + "\u2026"
 
 
+@pytest.mark.parametrize("ahead, wakes", rows(
+    ("in a second", 1, (("", "schedule w in less than a minute", NOW + 1, ""),)), ("now", 0, ()), ("before", -60, ()),
+    ("in two hours", 7200, (("", "schedule w in 2 hours", NOW + 7200, ""),)), ("too far off", 7201, ())))
+def test_a_wakeup_without_a_schedule_fires_when_its_call_said(ahead, wakes):
+    given = case({"wakeup": NOW + ahead}, {"crons": ({"id": "w"},)}, (), {"wakeup_hours": 2})
+    assert sc.wakes_of(given) == wakes
+
+
+def test_a_wake_with_long_names_is_short():
+    (task,), (cron,) = (sc.wakes_of(case((), given)) for given in (
+        {"tasks": ({"id": "x" * 70, "type": "shell"},)}, {"crons": ({"id": "y" * 70, "schedule": "* * * * *"},)}))
+    assert task[:2] == ("x" * 59 + "\u2026", "shell " + "x" * 53 + "\u2026")
+    assert cron[1] == "schedule " + "y" * 50 + "\u2026 in 1 minute"
+    assert sc.waiting((task,)).wakes == (task[1],)
+
+
 def test_what_wakes_is_named():
     tasks = (TASK, {"id": "b2", "status": "running", "command": "make"}, {"id": "b3", "status": "done"},
              {"id": "b4", "type": "subagent"})
@@ -1220,6 +1240,53 @@ def test_what_wakes_is_named():
     assert sc.wakes_of(case((), given, (), {"print_mode": True})) == (("b4", "subagent b4", 0, " "),)
     assert sc.waiting((("a", "b", 0, " x"), ("", "c", 9, ""))) == verdict(
         "ALLOW-WAITING", wakes=("b x", "c"), waits="b, c", tickets=("a",), until=9)
+
+
+@pytest.mark.parametrize("contract, stop, why", rows(
+    ("nothing", {}, {}, ""), ("a wait that the client does not confirm", {}, {"waits": True},
+     "it waits, and the client reports nothing new that wakes this session; a scheduled wakeup would"),
+    ("the agent's own wait", {"wait_for": "CI"}, {"waits": True},
+     "the wait for CI is void: the client reports nothing that wakes this session")))
+def test_a_hold_says_what_it_owes(contract, stop, why):
+    assert sc.owed_why(case(contract, stop)) == why
+
+
+@pytest.mark.parametrize("contract, cls, more, word", rows(
+    ("let go after a stall", {}, "ALLOW-DEGRADED", {}, "degraded"),
+    ("the same stall again", {"degraded": True}, "ALLOW-DEGRADED", {}, ""),
+    ("a new stall after work", {"degraded": True}, "ALLOW-DEGRADED", {"progress": True}, "degraded"),
+    ("met", {}, "ALLOW-MET", {}, "met"), ("spent", {"degraded": True}, "ALLOW-BUDGET", {}, "spent"),
+    ("a wait", {}, "ALLOW-WAITING", {"tickets": ("b1",)}, "waiting"),
+    ("the same wait again", {"waiting": {"what": "x"}, "tickets": ["b1"]}, "ALLOW-WAITING", {"tickets": ("b1",)}, ""),
+    ("a wait for more", {"waiting": {"what": "x"}, "tickets": ["b1"]}, "ALLOW-WAITING", {"tickets": ("b1", "b2")},
+     "waiting"),
+    ("a second wait in a row", {"tickets": ["b1"]}, "ALLOW-WAITING", {"tickets": ("b1",)}, "waiting"),
+    ("a hold", {}, "BLOCK", {}, ""), ("the last hold of an absence", {}, "BLOCK", {"last": True}, "stopped"),
+    ("a clean end", {}, "ALLOW-CLEAN", {}, ""), ("a contract that has ended", {"state": "met"}, "ALLOW-MET", {}, ""),
+    ("a paused one", {"state": "paused"}, "ALLOW-DEGRADED", {}, "degraded")))
+def test_the_operator_is_told_of(contract, cls, more, word):
+    assert sc.notice_of({**BOUND, **contract}, verdict(cls, **more)) == word
+
+
+# --- records --------------------------------------------------------------------------------------
+
+LOOKS = {"file": "/s.json", "field": "state", "terminal": ["closed"]}
+
+
+@pytest.mark.parametrize("contract, why", rows(
+    ("of a run", {"mode": "run", "run": LOOKS}, ""), ("of no run", {"mode": "run"}, "mode run lacks what it looks at"),
+    ("of a run without a file", {"mode": "run", "run": {**LOOKS, "file": 7}}, "mode run lacks what it looks at"),
+    ("of a run without a field", {"mode": "run", "run": {**LOOKS, "field": None}}, "mode run lacks what it looks at"),
+    ("of a run without an end", {"mode": "run", "run": {**LOOKS, "terminal": "closed"}},
+     "mode run lacks what it looks at"),
+    ("of a run with an odd end", {"mode": "run", "run": {**LOOKS, "terminal": ["closed", 7]}},
+     "mode run lacks what it looks at"),
+    ("of artifacts", {"mode": "artifact", "wanted": ["pr"]}, ""),
+    ("of an unknown artifact", {"mode": "artifact", "wanted": ["song"]}, "mode artifact lacks what it looks at"),
+    ("of work, with an odd run", {"run": {"file": 7}}, ""), ("of an absence", {"mode": "away"}, ""),
+    ("of no known mode", {"mode": "play"}, "unknown state or mode")))
+def test_a_contract_looks_at_something(contract, why):
+    assert sc.contract_fault({**BOUND, **contract}, "s1") == why
 
 
 # --- deciding: progress and what follows ----------------------------------------------------------
@@ -1309,6 +1376,10 @@ def test_what_has_no_end_is_bounded():
 def test_nothing_changed_is_the_same_contract():
     before = {**BOUND, "told": ["clean"]}
     assert sc.next_contract(before, sc.Stop(), verdict("ALLOW-CLEAN"), NOW) is before
+    for stamp, at in (("2027-01-15T08:00:00Z", NOW + 90), ("", NOW + 95)):
+        woken = sc.absorb(before, sc.Evidence(readable=True, wakeup=(stamp, 90)), sc.Settings(), NOW + 5)
+        assert woken["wakeup"] == at
+    assert sc.absorb({**before, "wakeup": 7}, sc.Evidence(readable=True), sc.Settings(), NOW)["wakeup"] == 7
     assert sc.absorb(before, sc.Evidence(), sc.Settings(), NOW) is before
 
 
@@ -1352,6 +1423,20 @@ def test_the_client_s_list_is_followed(items, changes, after):
     before = {**BOUND, "items": items, "next_item": 5}
     assert sc.follow_todos(before, changes, NOW)["items"] == after
     assert before["items"] == items
+
+
+@pytest.mark.parametrize("transcript_, path, after", rows(
+    ("the same one", "/t", "/t", {}), ("the first one", "", "/t", {}), ("another one", "/t", "/u", {
+        "transcript": "/u", "read_to": 0, "prompt_mark": 0}),
+    ("none", "/t", "", {}), ("an odd one", "/t", 7, {}), ("no path at all", "/t", None, {})))
+def test_another_transcript_has_not_been_read(transcript_, path, after):
+    before = {**BOUND, "transcript": transcript_, "read_to": 90, "prompt_mark": 40}
+    assert changed(before, sc.at_transcript(before, path)) == after
+
+
+def test_open_items_are_never_dropped():
+    items = [{"id": f"i{n}", "text": "a", "state": "open"} for n in range(sc.LIMITS["ticked"] + 5)]
+    assert sc.follow_todos({**BOUND, "items": items}, [], NOW)["items"] == items
 
 
 def test_numbers_of_the_client_s_list_go_on():
