@@ -2823,10 +2823,13 @@ def dump_json(value):
         return json.dumps(value)
 
 
+SHA256 = "_sha2" if sys.version_info >= (3, 12) else "_sha256"      # built in; hashlib loads OpenSSL
+
+
 def digest(text, length=12):
     """The first LENGTH hex digits of TEXT's SHA-256."""
-    try:                # hashlib loads OpenSSL; the built-in module was renamed in 3.12
-        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
+    try:
+        sha256 = __import__(SHA256).sha256
     except ImportError:
         from hashlib import sha256
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:length]

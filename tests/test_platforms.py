@@ -218,7 +218,7 @@ def interpreter(version):
     pytest.skip(f"Python {version} is not on this machine")
 
 
-@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14", "3.15"])
 def test_a_short_story_on_each_python(session, version):
     python = interpreter(version)
 
