@@ -4286,7 +4286,7 @@ def hear(contract, prompt, settings, now):
         words = heard["command"][1:]
         return arm(contract, prompt.replace(heard={**heard, "condition": words[0]}) if words else prompt, settings, now)
     if heard["intent"] == "command":
-        return obey(contract, before, prompt, settings, now)
+        return obey(contract, before, prompt, now)
     if not contract:
         return None, Answer()
     if intent == "disarm":
@@ -4317,8 +4317,7 @@ def arm(contract, prompt, settings, now):
     heard, fresh = prompt.heard, contract is None
     if fresh:
         contract = {**CONTRACT, "session": prompt.session, "armed_at": now, "armed_mark": prompt.size, "prompt_at": now,
-                    "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "pins": settings.pins,
-                    "mode": "away" if prompt.away else "work"}
+                    "prompt_mark": prompt.size, "prompt_mode": prompt.mode, "pins": settings.pins}
     after = {**contract, "state": ARMED, "changed_at": now, "question": False,
              "condition": one_line(heard["condition"]) or contract["condition"],
              "spent_at": budget_end(heard["budget"], now) or contract["spent_at"]}
@@ -4338,7 +4337,7 @@ def arm(contract, prompt, settings, now):
     return after, Answer(system=say(word, after, now), context=describe(after, settings, now, word))
 
 
-def obey(contract, before, prompt, settings, now):
+def obey(contract, before, prompt, now):
     """The language-free form: `contract: stop`, `pause`, `status`. Answered without a model turn."""
     word = prompt.heard["command"][0]
     if word == "stop" and contract:

@@ -10,6 +10,7 @@ here, and each mutant's process begins behind that. What mutmut mutates, runs an
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -25,6 +26,53 @@ LEFT_OUT = ("not (in_the_process or real_process or in_proportion or megabytes o
             "or demonstration or does_not_end or reached_or_named or lock_dies or client_killed)")
 TESTS = ["parts", "decide", "reading", "texts", "ledger", "modes", "store", "commands", "hook"]
 NOTICED = ("killed", "timeout")
+
+# Mutants that no test can notice: functions ("" any), a pattern of the changed line, why. What no row explains is named.
+SPARES = "a test that only spares work is always made, or never"
+NOWHERE = "two places that never fall together"
+UNREAD = "a value that is only asked whether it is there"
+BOUND = "a bound that nothing reaches"
+EQUAL = (
+    ("", r"\b(?:and False|or True)\b", SPARES),
+    ("", r"""["'][^"']*XX""", "a capital X among signs that are looked for in lowered text, or in a default instead of nothing"),
+    ("", r'"UTF-8"', "the coding's name in capitals"),
+    ("", r"(?:else|return) -2\b|, None\)|= None\b", UNREAD),
+    ("dump_json", r"make_encoder|encode", "what the C encoder does not take the json module does"),
+    ("one_line", r"rsplit\(None", "white space is single spaces by then"),
+    ("span_words", r"seconds / size", "the whole part of a quotient"),
+    ("cron_field", r"ValueError\(None", UNREAD),
+    ("unfenced", r'""?, 1$', "set before it is read"),
+    ("unfenced", r"fence\[1\]", "all signs of a fence are the same"),
+    ("read_evidence", r"\], -2,|>= last_work", NOWHERE),
+    ("contract_fault", r", 1\)\)", "a default whose type is asked for"),
+    ("made_progress", r", 1\) >=|> 1 for", "no time is so early"),
+    ("ran_well", r"\[:20\] >= ", "what it is compared with has 19 characters"),
+    ("blocks_of", r'\("", [01], [01]\)', UNREAD),
+    ("ends_here", r"at - 9", "no abbreviation is so long"),
+    ("around", r"s\[1\] >= |a <= span\[1\]", NOWHERE),
+    ("looks_other past_mark rule_spans condition_span", r'>= "', "no sign of a language stands there"),
+    ("lifted", r"\(1, len", "a message that begins with a table"),
+    ("read_turn", r'"waits" or may_fire', SPARES),
+    ("human_part judged", r"close (?:<= 0|< 1)", "something stands before it"),
+    ("human_part", r'"<" \+ tag, (?:None)?\)', "what stood before has been blanked"),
+    ("own_phrases", r"at \+ 2", "a phrase that is told from itself by one character"),
+    ("read_command", r":41\]", BOUND),
+    ("judged", r"missing\.add\(None", SPARES),
+    ("find_hits", r"<= p\[1\]|p\[2\]", NOWHERE),
+    ("rule_spans", r"<= part\[1\]|part\[2\]", NOWHERE),
+    ("rule_spans", r'"WHOLE"', "found from the first sentence on"),
+    ("rule_spans", r"range\(51\)|\+ 2$", BOUND),
+    ("placed", r"at \+ 13", BOUND),
+    ("led", r"at - 91\):|-6:", "no opener has six words, none begins there"),
+    ("excuse_of", r"None, start|1, start|else 1 ", "a line's own beginning"),
+    ("excuse_of", r"part\[2\]", "the mark behind a sentence holds no words"),
+    ("excuse_of", r"a < b or|a <= b|get\(None", SPARES),
+    ("terms", r"<= p\[2\]", NOWHERE),
+    ("condition_span", r"None, |first, \)|\(low, a, \)|max\(cuts\) (?:>= 0|> 1)|return 1, 0", "the text ends there anyway"),
+    ("items budget", r"part\[2\]", "the mark behind a sentence holds no words"),
+    ("budget", r"else 100\)", BOUND),
+    ("is_question", r"12\]|\[:13\]|None, \)", "the first words are looked at"),
+)
 FIRST = "test_parts"    # what asks single functions; of these and of the others the quickest come first
 MOST = 1000             # tests that a mutant is given: some functions are in every test
 ROOM = 4 << 30          # bytes of memory a mutant may take
@@ -164,6 +212,20 @@ class Collected:
         return ListAllTestsResult(ids=set(self.items))
 
 
+def explained(mutants, place):
+    """{mutant: why no test can notice it, or ""}, by the difference that mutmut shows."""
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+    home, reasons = os.getcwd(), {}
+    os.chdir(place)
+    for mutant in mutants:
+        name = re.sub(r".*[.\u01c1]x?_?|__mutmut_\d+$", "", mutant)
+        diff = [line for line in get_diff_for_mutant(mutant, path=MODULE).split("\n")[2:] if line.startswith("+")]
+        reasons[mutant] = next((why for names, pattern, why in EQUAL if name in (names.split() or [name])
+                                and any(re.search(pattern, line) for line in diff)), "")
+    os.chdir(home)
+    return reasons
+
+
 def found_in(name):
     """{mutant: mutmut's word for what became of it} of a section."""
     from mutmut.stats import status_by_exit_code
@@ -180,13 +242,17 @@ def folder_of(name):
 
 def figures():
     """Print what became of the mutants, by section, and which no test noticed; 0 if nine of ten were noticed."""
-    counts = {}
+    counts, reasons = {}, Counter()
     for name in sections():
         found = found_in(name)
         counts[name] = Counter(found.values())
-        for key, what in found.items():
-            if what not in NOTICED:
-                print(f"{what}: {key}")
+        unnoticed = [key for key, what in found.items() if what not in NOTICED]
+        for key, why in explained(unnoticed, os.path.join(PLACE, folder_of(name))).items() if unnoticed else ():
+            reasons[why] += 1
+            if not why:
+                print(f"{found[key]}: {key}")
+    for why, count in reasons.most_common():
+        print(f"{count:5}  {why or 'not explained'}")
     counts["all"] = sum(counts.values(), Counter())
     for name, count in counts.items():
         noticed, total = sum(count[what] for what in NOTICED), sum(count.values())
