@@ -27,14 +27,15 @@ LEFT_OUT = ("not (in_the_process or real_process or in_proportion or megabytes o
 TESTS = ["parts", "decide", "reading", "texts", "ledger", "modes", "store", "commands", "hook"]
 NOTICED = ("killed", "timeout")
 
-# Mutants that no test can notice: functions ("" any), a pattern of the changed line, why. What no row explains is named.
+# Mutants that no test can notice: functions ("" any), a pattern of the changed line, why. What no row explains, figures
+# names.
 SPARES = "a test that only spares work is always made, or never"
 NOWHERE = "two places that never fall together"
 UNREAD = "a value that is only asked whether it is there"
 BOUND = "a bound that nothing reaches"
 EQUAL = (
     ("", r"\b(?:and False|or True)\b", SPARES),
-    ("", r"""["'][^"']*XX""", "a capital X among signs that are looked for in lowered text, or in a default instead of nothing"),
+    ("", r"""["'][^"']*XX""", "a capital X among signs that lowered text is searched for, or in a default"),
     ("", r'"UTF-8"', "the coding's name in capitals"),
     ("", r"(?:else|return) -2\b|, None\)|= None\b", UNREAD),
     ("dump_json", r"make_encoder|encode", "what the C encoder does not take the json module does"),
@@ -68,7 +69,8 @@ EQUAL = (
     ("excuse_of", r"part\[2\]", "the mark behind a sentence holds no words"),
     ("excuse_of", r"a < b or|a <= b|get\(None", SPARES),
     ("terms", r"<= p\[2\]", NOWHERE),
-    ("condition_span", r"None, |first, \)|\(low, a, \)|max\(cuts\) (?:>= 0|> 1)|return 1, 0", "the text ends there anyway"),
+    ("condition_span", r"None, |first, \)|\(low, a, \)|max\(cuts\) (?:>= 0|> 1)|return 1, 0",
+     "the text ends there anyway"),
     ("items budget", r"part\[2\]", "the mark behind a sentence holds no words"),
     ("budget", r"else 100\)", BOUND),
     ("is_question", r"12\]|\[:13\]|None, \)", "the first words are looked at"),
