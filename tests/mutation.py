@@ -58,6 +58,7 @@ EQUAL = (
     ("human_part", r'"<" \+ tag, (?:None)?\)', "what stood before has been blanked"),
     ("own_phrases", r"at \+ 2", "a phrase that is told from itself by one character"),
     ("read_command", r":41\]", BOUND),
+    ("read_prompt", r"hit\[2:5\]", NOWHERE),
     ("judged", r"missing\.add\(None", SPARES),
     ("find_hits", r"<= p\[1\]|p\[2\]", NOWHERE),
     ("rule_spans", r"<= part\[1\]|part\[2\]", NOWHERE),
