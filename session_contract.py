@@ -243,7 +243,7 @@ ARMING = {
     "arm.ja":
         "休まず|確認不要|確認なし|確認は|確認せず|確認を取らず|聞かず|質問せず|まで&続|まで&やっ|まで&進め|まで&繰り返|まで&やり|まで&直して|一気に|最後まで|やめ|止め|止ま|中断",
     "arm.ko":
-        "멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|나머지&다",
+        "남은&전부|남은&모두|멈추지|중단하지|쉬지|그만두지|때까지&계속|때까지&반복|때까지&진행|때까지&작업|때까지&해|때까지&고|끝까지|묻지|물어보지|알아서|확인 없이|나머지&전부|나머지&모두|나머지&다",
     "arm.abroad-stop":
         "no pare|te pas|tez pas|tes pas|erst auf|que quand|só pare|so pare|доведи|доводи|доделай|доделыв|nicht |no te |"
         "pas la main|dich erst|komm erst|m bitte erst|no vuel|no me v|no me av|solo avis|solo av|só me|só avis|só vol|solo vuel|ne rev|ne me pr|не воз|"
@@ -972,7 +972,7 @@ RULES = (
          r"|^what(?:'s| is)? (?:still )?remains?\b(?! of)"),
         ("left",
          r"^{work} left(?: to do)?:|^what(?:'s| is)(?: still)? left\b(?:(?! (?:in|of) )| in [^.?]{0,40} are\b)"
-         r"|^left(?: to \w+|:)"),
+         r"|^left(?: to \w+| over:|:)"),
         ("what's |what is |what i ",
          r"^what(?:'s| is)(?: still)? (?:missing|open|outstanding|needed)\b"
          "|^what i (?:haven't|have not|didn't|left out|skipped)"),
@@ -1085,8 +1085,9 @@ RULES = (
          r"|\b(?:(?:is|are|do|does)(?:n't| not) (?!have\b|exist|defined|planned|scheduled|known|decided|released)"
          r"|there(?:'s| is| are) no )[^.?]{0,40}\byet\W?$)"),
         ("need",
-         r"(?<!anything )\bneeds? (?:(?:fix|port|updat|convert|rewrit|handl|migrat|translat|adjust|wir|do|clean"
-         r"|finish)ing\b|(?:\w+ )?(?:more work|another (?:pass|round)|to be {done})"
+         r"(?<!anything )(?<!neither )(?<!nothing )(?<!none )\bneeds? (?:(?:fix|port|updat|convert|rewrit|handl"
+         r"|migrat|translat|adjust|wir|do|clean|finish)ing\b"
+         r"|(?:\w+ )?(?:more work|another (?:pass|round)|to be {done})"
          r"|(?:the|a|an) (?:\w+ )?(?:change|update|fix|rewrite|treatment|migration|adjustment)s?\b)"
          r"|\b(?:that|which) (?:i|we) (?:still )?(?:need|have) to\b"),
         ("have to |has to |need to ",
@@ -1318,6 +1319,9 @@ EXCUSES = (
          "|if (?:(?:the|that|this)(?![^.]{0,20}(?:plan|approach|design|direction|order|for you|sounds|suits"
          "|(?:looks?|is|works|seems|'s) (?:good|right|ok|okay|fine|alright|and)))"
          r"|you (?:see|hit|still|run|get|success\w+)))\b"),
+        ("with th",
+         r"^with (?:that|this|those|these) (?:values?|keys?|tokens?|files?|ids?|logs?|output|info\w*|codes?"
+         r"|screenshots?|address|numbers?|paths?|names?|links?),? (?:i'll|i can|i will)\b"),
         ("ping me |shout |holler ",
          r"\b(?:ping me|shout|holler) (?:once|when|as soon as|after)\b(?! you(?:'re| are| want))"),
         ("when it's done|then let me know|tell me when|may i |can i |could i ",
@@ -1452,7 +1456,7 @@ EXCUSES = (
         ("cannot be undone|can't be undone|cannot be taken back|can't be taken back|cannot be reversed"
          "|can't be reversed|no undo|no backup|unrecoverable|not recoverable|cannot be recovered|can't be recovered"
          "|cannot be restored|can't be restored|no way back|they're gone|it's gone|gone for good|no soft delete"
-         "|irreversib|force-push|force push|permanently delete|irrevocab|real money", ""),
+         "|no replica|drop table|irreversib|force-push|force push|permanently delete|irrevocab|real money", ""),
         ("production|prod data|live data",
          r"\b(?:drop|delet|wip|overwrit|remov|truncat|eras|destroy)\w*\b[^.]{0,80}\b(?:production|prod|live) ?"),
         ("mail|message|notif|newsletter|invit",
@@ -1479,6 +1483,9 @@ EXCUSES = (
          "|get woken|wakeup|wake-up|is running|are running|now running|is in progress|are in progress|— running"
          "|are working", ""),
         ("notify when|checking back|holding for the ", ""),
+        ("being ",
+         r"\b(?:is|are) being (?:pushed|built|deployed|rolled|uploaded|processed|indexed|copied|downloaded"
+         r"|generated|rendered|trained|measured|imported|exported)\b"),
         ("agent", r"\b(?:sub)?agents? (?:is|are) (?!done|finished|idle)\w+ing\b"),
         ("running",
          r"\b(?:agents?|batch(?:es)?|workers?|jobs?|builds?|tests?|suite|task)(?: \w+)? (?:is |are |now "
@@ -1669,9 +1676,10 @@ RULES_OTHER = (
          "|s(?:igo|eguimos) (?:con|com|adelante|por)|continuo|paso a|passo (?:a|para)"
          r"|procedo)\b(?! (?:esperar|aguardar))[^.?!\n]{0,120}(?:[.:…]|$)"),
         ("paso|passo|etape|depois|luego|ensuite|puis",
-         "^(?:o proximo passo|el (?:siguiente|proximo) paso|la prochaine etape|l'etape suivante) (?:e|es|est|seri?a"
-         r"|sera|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|disso|eso|como|solo|tudo"
-         r"|esto|nuevo|novo|lo |o )\w{3,}o\b"),
+         r"^(?:la )?(?:prochaine etape|proximo pass?o|siguiente paso) ?: ?(?!tu|vous|voce)\w"
+         "|^(?:o proximo passo|el (?:siguiente|proximo) paso|la prochaine etape|l'etape suivante) (?:e|es|est"
+         r"|seri?a|sera|serait|consiste)\b|^(?:depois|luego)(?: disso| de eso)?,? (?!todo|isso|disso|eso|como|solo"
+         r"|tudo|esto|nuevo|novo|lo |o )\w{3,}o\b"),
         ("re |rei ",
          r"^(?:ahora|luego|despues|a continuacion|agora|depois|em seguida|a seguir),? \w{3,16}(?:are|ere|ire|arei"
          "|erei|irei) "),
@@ -2144,7 +2152,8 @@ INTENT_RULES = (
      r"|stream|call|ping|spin|mov|blink|count|track|log)\w+ing\b[^.\n]{0,60}? (?:until|till)\b"
      "|keep (?:on )?(?:going|working|pushing|moving|at it|iterating|grinding|chugging|cranking|hammering|digging"
      r"|plugging)(?: (?:away|please|now|then|with it|on (?:it|this|that)))?(?:%end%| the (?:whole|entire|full)\b"
-     "| (?:until|unless|even|no matter|overnight|as long|whil))", "tells the agent to keep going"),
+     "| (?:until|unless|even|no matter|overnight|as long|whil"
+     "|through (?:all|every|the (?:rest|remaining|whole|entire))))", "tells the agent to keep going"),
     ("arm.hours", "go", ARMING["arm.hours"], r"(?:for (?!me\b)(?:[\w.]+ ){1,4}(?:hours?|minutes|day|night)|all day)\b",
      "work for so long"),
     ("arm.spend", "clause", ARMING["arm.spend"],
@@ -2290,7 +2299,7 @@ INTENT_RULES = (
      r"(?:멈추지|중단하지|쉬지|그만두지) ?(?:마|말|않고[^.\n]{0,30}?(?:진행|작업|수정|구현|마무리|완료|끝내|해 ?줘|하세요))"
      r"|때까지(?! ?기다)[^.\n]{0,30}?(?:계속|반복|진행|작업|수정|고쳐|(?<![가-힣])(?:해 ?줘|해라|하세요))|끝까지 ?(?:진행|해|완료|계속|마무리|작업|구현)"
      r"|(?:묻지|물어보지) ?(?:말고|마)[^\n]{0,20}?(?:진행|계속|해|완료|끝)|계속[^\n]{0,40}?(?:때까지|묻지 ?말|묻지 ?마)"
-     r"|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|나머지[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리)",
+     r"|알아서[^.\n]{0,16}?(?:끝|완료|전부|다 |계속|진행)|(?:나머지|남은)[^.\n]{0,10}?(?:전부|모두|다) ?(?:완료|끝내|구현|처리|마무리|진행)",
      "Korean: do not stop, keep on until"),
     ("arm.abroad-stop", "clause", ARMING["arm.abroad-stop"],
      r"(?:(?:(?:nunca|no|n[ãa]o) (?:te |se )?(?:pares?|paren|para|detengas?|interr\w+)|non fermarti"
@@ -2537,8 +2546,8 @@ INTENT_EXCUSES = (
     ("arm.spec", "arm", " that | which | so |telling|saying| qui | que | die |котор", "upto",
      r"\b(?:write|draft|add|create|implement|build|make (?!sure)|change|test|check|verify|fix"
      r"|have)\b[^.,;:\n]{0,60}\b(?:that|which|telling|saying|so (?:it|that))\b(?:(?! and )[^.,;:\n])*$"
-     r"|\b(?:une?|una|uma?|eine?n?|цикл|скрипт|функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b",
-     "what is to be written"),
+     r"|\b(?:une?|una|uma?|eine?n?|цикл|скрипт|функци\w*)\b[^.\n]{0,30}\b(?:qui|que|die|der|das|котор\w+)\b"
+     r"|\b(?:haz|haga|fa[çz]a|fais|faites) que\b", "what is to be written"),
     ("arm.text", "arm", "translate|shorten|rephrase|proofread|summar|system prompt|wording", "prompt",
      r"\A[^\n]{0,200}\b(?:translate|shorten|rephrase|proofread|summari[sz]e|system prompt"
      r"|wording)\b[^\n]{0,160}:\s*\n", "a text that is to be worked on"),
@@ -2607,8 +2616,8 @@ INTENT_EXCUSES = (
      r"|도록[^.\n]{0,24}(?:수정|구현|변경|만들|고쳐|추가|처리|바꿔|짜)|(?:함수|코드|스크립트|로직|반복문)[를을]? ?(?:작성|짜|만들|추가|구현|수정)"
      "|写一?个?(?:函数|脚本|循环)|这个?(?:功能|逻辑|需求)|是需求|修一下)", "about a program"),
     ("cjk.program", "arm.zh arm.ja arm.ko disarm.cjk-f", "", "before",
-     r".*(?:(?:轮询|重试|重连|等待|加载|阻塞)[^。\n]{0,30}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务)[^,。\n]{0,6}"
-     r"|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$", "about a program or another thing"),
+     r".*(?:(?:轮询|重试|重连|等待|加载|阻塞)[^。\n]{0,30}|(?:程序|服务|系统|轮询|循环|进程|脚本|线程|用户|按钮|接口|动画|任务|列表|页面|表格|组件|弹窗"
+     r"|图表)[^,。\n]{0,6}|(?<!手)(?<!作業)を\s*|(?<!작업)[를을]\s*)$", "about a program or another thing"),
 )
 
 # What joins a condition to an arming clause, where the condition follows; and where it comes first, what ends it.
@@ -2925,7 +2934,7 @@ def calls_in(rows):
             if block.get("type") == "tool_use" and row.get("type") == "assistant":
                 waiting[str(block.get("id"))] = (offset, row, block)
             elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in waiting:
-                _, made, call = waiting.pop(str(block["tool_use_id"]))
+                _, made, call = waiting.pop(str(block.get("tool_use_id")))
                 if not failed(block, row):
                     finished.append((offset, made, call, row))
     last = next((id_of(row) for _, row in reversed(rows) if row.get("type") == "assistant"), None)

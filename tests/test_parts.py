@@ -201,6 +201,9 @@ def test_calls_are_paired_with_their_results():
     assert sc.calls_in(transcript(used("Bash", "1", "m1"), used("Bash", "2", "m2"), used("Bash", "3", "m2")))[1] == 10
     assert sc.calls_in(transcript(used("Bash"), {"type": "assistant", "message": "odd"}))[1] is None
     assert sc.id_of({"message": "odd"}) is None
+    bare = used("Bash", command="make")
+    del bare["message"]["content"][0]["id"]
+    assert len(sc.calls_in(transcript(bare, {"type": "user", "message": {"content": [{"type": "tool_result"}]}}))[0]) == 1
 
 
 def test_evidence_is_counted_from_its_place():

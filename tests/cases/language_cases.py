@@ -388,4 +388,6 @@ LANGUAGE_CASES = (
     ("fr.you_decide", "Il faut que tu tranches sur le nom du module.", "hold", "rom.your-call.choose"),
     ("pt.if_good", "Os testes passam. Se achar bom, eu já deixo o resto no mesmo padrão.", "hold",
      "rom.permission.say-so"),
+    ("fr.next_step_colon", "Le schéma est prêt.\n\nProchaine étape : j'écris la migration.", "hold",
+     "rom.continuing.now-i"),
 )

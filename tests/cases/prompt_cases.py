@@ -764,4 +764,8 @@ PROMPT_CASES = (
     ("wrap-up-here", "wrap up here and write me a summary", True, D, None),
     ("zh.stop-it", "先停掉，你改错了文件", True, D, None),
     ("zh.not-before-i-confirm", "先出方案，确认之前不要改文件", True, P, None),
+    ("es.make-it-retry", "haz que reintente hasta que vuelva la red", False, N, None),
+    ("zh.not.list-loads", "列表要一直加载直到没有更多数据", False, N, None),
+    ("going-through-the-rest", "keep going through the remaining chapters", False, A, None),
+    ("ko.all-that-is-left", "남은 태스크 전부 진행해줘", False, A, None),
 )

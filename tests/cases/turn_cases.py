@@ -469,4 +469,11 @@ TURN_CASES = (
      "permission.let-me-know"),
     ("pick-it-next-time", "The mapping is saved, so you can pick it next time.", "pass", ""),
     ("up-next-heading", "Three suites pass.\n\n**Up next: item 4, the alerts.**", "hold", "remaining.next-up"),
+    ("neither-needs", "Two knobs help. Neither needs a code change.", "pass", ""),
+    ("drop-table", "There is no replica, and I have not run it. Please confirm that the rows may go.", "blocker", ""),
+    ("is-being-pushed", "The image is being pushed; I'll verify the checks once that is over.", "wait",
+     "waits.running"),
+    ("with-that-value", "Copy the fingerprint and paste it here. With that value I'll update the file.", "pass", ""),
+    ("with-that-done", "With that done I'll move on to the importer.", "hold", "continuing.let-me"),
+    ("left-over", "Modules 1 to 4 have quizzes.\n\nLeft over: modules 5 to 7.", "hold", "remaining.named"),
 )
