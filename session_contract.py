@@ -2931,10 +2931,11 @@ def calls_in(rows):
     finished, waiting = [], {}
     for offset, row in rows:
         for block in content_of(row):
+            answered = str(block.get("tool_use_id", ""))        # a result without an id answers no call
             if block.get("type") == "tool_use" and row.get("type") == "assistant":
                 waiting[str(block.get("id"))] = (offset, row, block)
-            elif block.get("type") == "tool_result" and str(block.get("tool_use_id")) in waiting:
-                _, made, call = waiting.pop(str(block.get("tool_use_id")))
+            elif block.get("type") == "tool_result" and answered in waiting:
+                _, made, call = waiting.pop(answered)
                 if not failed(block, row):
                     finished.append((offset, made, call, row))
     last = next((id_of(row) for _, row in reversed(rows) if row.get("type") == "assistant"), None)
@@ -3848,8 +3849,8 @@ def terms(text, low, parts, arms):
         a, b = condition_span(low, part, start, end, at)
         found["budget"] = found["budget"] or budget(low, part)
         found["items"] = found["items"] or items(text, low, part)
-        clock = low[a:b].startswith(("noon", "midn")) or low[a:a + 1].isdigit()
-        if not (clock and found["budget"] and found["budget"][0] == "until"):
+        timed = low[a:b].startswith(("noon", "midn")) or low[a:a + 1].isdigit()
+        if not (timed and found["budget"] and found["budget"][0] == "until"):
             found["condition"] = found["condition"] or shortened(text[a:b])
     return found
 

@@ -35,9 +35,12 @@ UNREAD = "a value that is only asked whether it is there"
 BOUND = "a bound that nothing reaches"
 EQUAL = (
     ("", r"\b(?:and False|or True)\b", SPARES),
-    ("", r"""["'][^"']*XX""", "a capital X among signs that lowered text is searched for, or in a default"),
+    ("", r"XX(?:\\u[0-9a-f]{4}|\\[tnr\"]|[\W\d_])*XX",
+     "a capital X among signs that lowered text is searched for, or in a default"),
     ("", r'"UTF-8"', "the coding's name in capitals"),
-    ("", r"(?:else|return) -2\b|, None\)|= None\b", UNREAD),
+    ("units_by_scope own_hits judged placed", r"(?:else|return) -2\b", UNREAD),
+    ("rule_spans led", r", None\)", UNREAD),
+    ("unfenced ran_well", r"\b(?:fence|seen) = None", UNREAD),
     ("dump_json", r"make_encoder|encode", "what the C encoder does not take the json module does"),
     ("one_line", r"rsplit\(None", "white space is single spaces by then"),
     ("span_words", r"seconds / size", "the whole part of a quotient"),
@@ -62,7 +65,7 @@ EQUAL = (
     ("judged", r"missing\.add\(None", SPARES),
     ("find_hits", r"<= p\[1\]|p\[2\]", NOWHERE),
     ("rule_spans", r"<= part\[1\]|part\[2\]", NOWHERE),
-    ("rule_spans", r'"WHOLE"', "found from the first sentence on"),
+    ("rule_spans", r'"(?:WHOLE|XXwholeXX)"', "found from the first sentence on"),
     ("rule_spans", r"range\(51\)|\+ 2$", BOUND),
     ("placed", r"at \+ 13", BOUND),
     ("led", r"at - 91\):|-6:", "no opener has six words, none begins there"),
@@ -74,6 +77,7 @@ EQUAL = (
      "the text ends there anyway"),
     ("items budget", r"part\[2\]", "the mark behind a sentence holds no words"),
     ("budget", r"else 100\)", BOUND),
+    ("budget", r'"XX(?:ap|mм)', "no unit of time and no half of a day begins with a capital X"),
     ("is_question", r"12\]|\[:13\]|None, \)", "the first words are looked at"),
 )
 FIRST = "test_parts"    # what asks single functions; of these and of the others the quickest come first
