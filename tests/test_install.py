@@ -802,7 +802,7 @@ BROKEN = [
     ("two scopes register different lines", lambda i: project(i, "settings.json", {"hooks": {"Stop": [
         {"hooks": [{"type": "command", "command": "python3 /opt/session_contract.py"}]}]}}), "entry-twice"),
     ("an entry leads nowhere", lambda i: i.swap(i.place.command, "/old/home/session-contract-hook/hook"), "entry-path"),
-    ("an entry is of an older shape", lambda i: i.swap(i.place.command, f"python3 {FILE}"), "entry-path"),
+    ("an entry is of an older shape", lambda i: i.swap(i.place.command, f"python3 {shlex.quote(FILE)}"), "entry-path"),
     ("the timeout of Stop is too short", lambda i: i.swap("150", "5"), "entry-timeout"),
     ("the copy is gone", lambda i: os.unlink(i.place.module), "copy-missing"),
     ("the copy is an old one", lambda i: i.write(b"def main(): pass\n", i.place.module), "copy-stale"),

@@ -1,6 +1,7 @@
 """The plugin: built from the one file, run as the client runs it, beside settings and without them."""
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 import session_contract as sc
 from conftest import ARMING, FILE, OWING, PATIENCE, ROOT, Run, held, launch, let_go, rows, silent, told
 
+QUOTED = shlex.quote(FILE)         # the checkout may lie in a folder with a space
 SOURCE = os.path.join(ROOT, "examples", "plugin")
 BUILDER = os.path.join(ROOT, "examples", "build_plugin.py")
 PARTS = ("session_contract.py", "gate.py", "rest.py")
@@ -227,9 +229,9 @@ BESIDE = [
     ("the operator's settings register it", entries(*ALL), ".claude/settings.json", ALL),
     ("the project's settings register it", entries(*ALL), "project/.claude/settings.json", ALL),
     ("the project's local settings register it", entries(*ALL), "project/.claude/settings.local.json", ALL),
-    ("settings run the file itself", entries(*ALL, command="python3 " + FILE), ".claude/settings.json", ALL),
+    ("settings run the file itself", entries(*ALL, command="python3 " + QUOTED), ".claude/settings.json", ALL),
     ("settings run it in exec form", entries(*ALL, command="python3", args=[FILE]), ".claude/settings.json", ALL),
-    ("settings test for the file first", entries(*ALL, command=f"[ ! -f {FILE} ] || python3 {FILE}"),
+    ("settings test for the file first", entries(*ALL, command=f"[ ! -f {QUOTED} ] || python3 {QUOTED}"),
      ".claude/settings.json", ALL),
     ("it is registered for one event only", entries(*STOP), ".claude/settings.json", STOP),
     ("only another project registers it", entries(*ALL), "elsewhere/.claude/settings.json", ()),
@@ -272,7 +274,7 @@ def test_what_is_registered_by_settings_does_not_look_for_others(session):
     folder = os.path.join(session.environ["HOME"], ".claude")
     os.makedirs(folder)
     with open(f"{folder}/settings.json", "w", encoding="utf-8") as file:
-        json.dump(entries(*ALL, command="python3 " + FILE), file)
+        json.dump(entries(*ALL, command="python3 " + QUOTED), file)
     held(session.armed().stop())
 
 
@@ -281,7 +283,7 @@ def test_doctor_knows_the_plugin(plugin, monkeypatch, registered, found):
     monkeypatch.chdir(f"{plugin.home}/project")
     monkeypatch.setattr(sc, "MANAGED", ())
     plugin.settings({"enabledPlugins": {"session-contract@session-contract": True},
-                     **(entries(*ALL, command="python3 " + FILE) if registered else {})})
+                     **(entries(*ALL, command="python3 " + QUOTED) if registered else {})})
     names = [name for name, *_ in sc.diagnose(plugin.environ)]
     assert "not-installed" not in names and [name for name in names if name == "plugin-too"] == found
 
